@@ -1,8 +1,8 @@
-// How good a sum of exponentials is: measured, not assumed.
+// The accuracy of a sum of exponentials, evaluated a posteriori.
 //
-// Over the first steps, or the first of time, every value is compared with the recurrence of Legendre polynomials, or
-// with Bessel's function; from where their asymptotic series give all digits, the slowly changing amplitudes are, on a
-// logarithmic grid until the horizon. All is computed in double precision, not in intervals.
+// At first every value is compared with the recurrence of Legendre polynomials or with Bessel's function; once their
+// asymptotic series are accurate to round-off, the slowly varying amplitudes are compared on a logarithmic grid up to
+// the horizon. The computation is in double precision, not in interval arithmetic.
 #pragma once
 
 #include <vector>
@@ -11,29 +11,29 @@
 
 namespace bathline {
 
-/// Of F = -lambda (kernel * motion of the head). Transforms are on the unit circle, or on the imaginary axis.
+/// For F = -lambda (kernel * motion of the head). Transforms are taken on the unit circle, or on the imaginary axis.
 struct KernelCertificate {
   int exponentials = 0;
-  double horizon = 0.0;        ///< until when `error` holds, in steps, or in units of sqrt(M/lambda)
-  double norm = 0.0;           ///< sum of the kernel's absolute values until then
-  double error = 0.0;          ///< sum of its errors' absolute values until then, over the norm
+  double horizon = 0.0;        ///< time until which `error` holds, in steps or units of sqrt(M/lambda)
+  double norm = 0.0;           ///< sum of the kernel's absolute values up to the horizon
+  double error = 0.0;          ///< sum of the absolute errors up to the horizon, over the norm
   double uniform_error = 0.0;  ///< largest error of the transform, over the norm
-  double lowest = 0.0;  ///< the most negative real part of the transform, as a fraction of D; a passive line has 0
-  double damper = 0.0;  ///< that mends it, as a fraction of D; where it is added it counts among the errors
+  double lowest = 0.0;         ///< most negative real part of the transform, as a fraction of D; 0 if passive
+  double damper = 0.0;         ///< damper that makes it passive, as a fraction of D; if added, it is part of the errors
 };
 
-/// Of a sum that stands for K. Without a damper.
+/// For a sum that approximates K, without a damper.
 KernelCertificate certify(const DiscreteLine& line, const DiscreteKernel& kernel, double horizon);
-/// Of one that stands for J_1(2 t)/t.
+/// For a sum that approximates J_1(2 t)/t.
 KernelCertificate certify_bessel(const std::vector<ExponentialTerm>& exponential_terms, double horizon);
 
-/// A kernel that keeps what was asked for, as far as double precision lets it, and what is known of it.
+/// A kernel that meets a tolerance as far as double precision allows, with its certificate.
 struct LineKernel {
   DiscreteKernel on_stage;       ///< K, with the damper
-  DiscreteKernel between_steps;  ///< of the spring's force between two steps: L(z) = K(z) / (g + (1-g) z)
+  DiscreteKernel between_steps;  ///< kernel of the spring's force between two steps: L(z) = K(z) / (g + (1-g) z)
   KernelCertificate certificate;
 };
-/// `tolerance` is that of `error`; with the horizon `forever`, of `uniform_error` as well, and `error` is until `run`.
+/// `tolerance` bounds `error`; with the horizon `forever` also `uniform_error`, and `error` is up to `run`.
 LineKernel make_line_kernel(const DiscreteLine& line, double tolerance, double horizon, double run);
 
 struct BesselKernel {

@@ -1,11 +1,11 @@
-// The memory of the half-infinite line in continuous time, as exponentials that Runge-Kutta methods take along.
+// The memory kernel of the semi-infinite line in continuous time, as exponentials that Runge-Kutta methods integrate.
 //
 //   F = -lambda Re sum_j W_j y_j,   y_j' = s_j y_j + x',   sum_j W_j exp(s_j t) = J_1(2 t)/t   in units of
 //   sqrt(M/lambda)
 //
-// The line that a Runge-Kutta method advances is a convolution quadrature, which commutes with rational functions: the
-// same method on y_j gives the force of the line that it would give. The exponentials are those of the midpoint rule
-// with the Courant number 1, mapped by s = 2 (z - 1)/(z + 1). Source: Lubich, Numer. Math. 52 (1988) 129, for the
+// A line advanced by a Runge-Kutta method is a convolution quadrature, which commutes with rational functions: the same
+// method applied to y_j gives the force of the line that it would advance. The exponentials are those of the midpoint
+// rule with Courant number 1, mapped by s = 2 (z - 1)/(z + 1). Source: Lubich, Numer. Math. 52 (1988) 129, for the
 // quadrature; weiss2012, section 3.1, for the kernel.
 #pragma once
 

@@ -1,5 +1,6 @@
-// A block fills the first m places of what is recent from the last of them to the first.
-// Tested by tests/model/semi_infinite_line/discrete_convolution_test.cpp and infinite_line_test.cpp.
+// The inputs of a block fill the first m entries of `input_history`, from the last of these to the first.
+// Tested by tests/model/semi_infinite_line/discrete_convolution_test.cpp and
+// semi_infinite_line_test.cpp.
 #include "model/semi_infinite_line/discrete_convolution.hpp"
 
 #include <algorithm>
@@ -11,16 +12,16 @@ namespace bathline {
 
 namespace {
 
-/// The modes give forces.
+/// Modes whose outputs are forces.
 BlockedExponentialModes modes_of(const LineKernel& kernel, double stiffness) {
-  // Modes that only one of the two kernels has weigh nothing in the other.
+  // Modes that only one of the two kernels has get the weight 0 in the other.
   const std::vector<ExponentialTerm>& on_stage = kernel.on_stage.exponential_terms;
   const std::vector<ExponentialTerm>& between =
       kernel.between_steps.exponential_terms.empty() ? on_stage : kernel.between_steps.exponential_terms;
   BlockedExponentialModes::Row bases, weights(between.size()), weights_between;
-  for (const ExponentialTerm& decay : between) {
-    bases.push_back(std::exp(decay.exponent()));
-    weights_between.push_back(-stiffness * decay.weight);
+  for (const ExponentialTerm& term : between) {
+    bases.push_back(std::exp(term.exponent()));
+    weights_between.push_back(-stiffness * term.weight);
   }
   for (std::size_t j = 0; j < on_stage.size(); ++j) weights[j] = -stiffness * on_stage[j].weight;
   return BlockedExponentialModes(bases, weights, weights_between);
@@ -45,59 +46,63 @@ void ConvolutionShape::allocate(ConvolutionState& state) const {
 void ConvolutionShape::add_fields(const std::string& prefix, int axis, ConvolutionState* state,
                                   std::vector<StateField>& fields) const {
   ConvolutionState elsewhere;
-  ConvolutionState& of = state == nullptr ? elsewhere : *state;
+  ConvolutionState& target = state == nullptr ? elsewhere : *state;
   const auto add = [&](const char* name, std::span<double> values, std::size_t total) {
     fields.push_back({prefix + name, axis, 0, static_cast<std::int64_t>(total), values});
   };
-  fields.push_back(
-      {prefix + "taken", axis, 0, 1, {state == nullptr ? nullptr : &of.block_position, state == nullptr ? 0u : 1u}});
-  add("tails", of.next_outputs, next_outputs);
-  add("due", of.pending, pending);
-  add("recent", of.input_history, input_history);
-  add("real", of.real, modes);
-  add("imaginary", of.imaginary, modes);
+  fields.push_back({prefix + "taken",
+                    axis,
+                    0,
+                    1,
+                    {state == nullptr ? nullptr : &target.block_position, state == nullptr ? 0u : 1u}});
+  add("tails", target.next_outputs, next_outputs);
+  add("due", target.pending, pending);
+  add("recent", target.input_history, input_history);
+  add("real", target.real, modes);
+  add("imaginary", target.imaginary, modes);
 }
 
 DiscreteConvolution::DiscreteConvolution(const LineKernel& kernel, double stiffness)
     : KickConvolution(1, 1.0, -stiffness * kernel.on_stage.first.front()),
       stiffness_(stiffness),
       lags_(kernel.on_stage.first.size() - 1),
-      slots_(reach(0)),
+      slots_(direct_end(0)),
       first_(forces_of(kernel.on_stage.first, stiffness)),
       first_between_(forces_of(kernel.between_steps.first, stiffness)),
       modes_(modes_of(kernel, stiffness)) {
   for (std::size_t n = 0; n + 1 < 2 * block; ++n) first_.push_back(modes_.kernel(n));
-  shares_.resize(block * slots_);
+  direct_weights_.resize(block * slots_);
   for (std::size_t step = 0; step < block; ++step) {
-    const std::size_t end = reach(block - 1 - step);
-    for (std::size_t slot = step + 1; slot < end; ++slot) shares_[step * slots_ + slot] = first_[slot - step];
+    const std::size_t end = direct_end(block - 1 - step);
+    for (std::size_t slot = step + 1; slot < end; ++slot) direct_weights_[step * slots_ + slot] = first_[slot - step];
   }
 }
 
-std::size_t DiscreteConvolution::reach(std::size_t place) const {
-  return (block - 1 + lags_ - place) / block * block + 2 * block;
+std::size_t DiscreteConvolution::direct_end(std::size_t index) const {
+  return (block - 1 + lags_ - index) / block * block + 2 * block;
 }
 
 void DiscreteConvolution::commit(ConvolutionState& state, double displacement) const {
   const auto step = static_cast<std::size_t>(state.block_position);
-  const double* share = &shares_[step * slots_];
+  const double* direct_weight = &direct_weights_[step * slots_];
   double* pending = state.pending.data();
   state.input_history[block - 1 - step] = displacement;
-  if (step + 1 == block) return pass(state);
-  // First, and by itself: it is what the next step waits for.
-  state.next_outputs[0] = multiply_add(share[step + 1], displacement, pending[step + 1]);
+  if (step + 1 == block) return end_block(state);
+  // First and separately, as the next step depends on it.
+  state.next_outputs[0] = multiply_add(direct_weight[step + 1], displacement, pending[step + 1]);
   state.block_position += 1.0;
   for (std::size_t slot = 0; slot < block; slot += simd_width) {
-    store(multiply_add(load(share + slot), splat(displacement), load(pending + slot)), pending + slot);
+    store(multiply_add(load(direct_weight + slot), splat(displacement), load(pending + slot)), pending + slot);
   }
 }
 
-void DiscreteConvolution::pass(ConvolutionState& state) const {
+void DiscreteConvolution::end_block(ConvolutionState& state) const {
   double* pending = state.pending.data();
   for (std::size_t slot = block; slot < slots_; slot += simd_width) {
     SimdDouble sum = load(pending + slot);
     for (std::size_t step = 0; step < block; ++step) {
-      sum = multiply_add(load(&shares_[step * slots_ + slot]), splat(state.input_history[block - 1 - step]), sum);
+      sum =
+          multiply_add(load(&direct_weights_[step * slots_ + slot]), splat(state.input_history[block - 1 - step]), sum);
     }
     store(sum, pending + slot - block);
   }
@@ -109,21 +114,21 @@ void DiscreteConvolution::pass(ConvolutionState& state) const {
 }
 
 void DiscreteConvolution::set_geometric_history(ConvolutionState& state, double latest, double ratio) const {
-  double moved = latest;
-  for (double& one : last_inputs(state)) {
-    one = moved;
-    moved *= ratio;
+  double displacement = latest;
+  for (double& input : last_inputs(state)) {
+    input = displacement;
+    displacement *= ratio;
   }
-  modes_.set_geometric_history(state.real.data(), state.imaginary.data(), moved, ratio);
+  modes_.set_geometric_history(state.real.data(), state.imaginary.data(), displacement, ratio);
   rebuild_pending(state);
 }
 
 void DiscreteConvolution::rebuild_pending(ConvolutionState& state) const {
   std::fill(state.pending.begin(), state.pending.end(), 0.0);
   modes_.free_response(state.real.data(), state.imaginary.data(), state.pending.data());
-  for (std::size_t place = block; place < state.input_history.size(); ++place) {
-    for (std::size_t slot = 0; slot < reach(place); ++slot) {
-      state.pending[slot] += first_[slot + 1 + place - block] * state.input_history[place];
+  for (std::size_t index = block; index < state.input_history.size(); ++index) {
+    for (std::size_t slot = 0; slot < direct_end(index); ++slot) {
+      state.pending[slot] += first_[slot + 1 + index - block] * state.input_history[index];
     }
   }
   state.block_position = 0.0;

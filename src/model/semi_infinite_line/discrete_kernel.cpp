@@ -1,4 +1,4 @@
-// Kernels over steps: Legendre polynomials and the quadrature along the cuts.
+// Kernels over steps: Legendre polynomials and the quadrature along the branch cuts.
 #include "model/semi_infinite_line/discrete_kernel.hpp"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ Complex DiscreteLine::gap() const {
 }
 
 std::vector<double> exact_line_kernel(const DiscreteLine& line, int count) {
-  // What is small about slow lines is what is left of the polynomials: digits that double precision would not have.
+  // Extended precision, as the polynomials cancel for small Courant numbers.
   const long double square = static_cast<long double>(line.effective_courant) * line.effective_courant,
                     x = 1.0L - 2.0L * square;
   // (s - 1) / (2 c^2) and (1 - s x) / (2 c^2).
@@ -45,20 +45,20 @@ std::vector<double> exact_line_kernel(const DiscreteLine& line, int count) {
 }
 
 DiscreteKernel compressed_line_kernel(const DiscreteLine& line, const KernelAccuracy& accuracy) {
-  // Where waves take many steps from site to site, cancelling weights of the first lags would cost digits.
+  // For waves that need many steps from site to site the weights of the first lags would cancel.
   const int lag = line.is_finite ? 1 : std::max(4, static_cast<int>(std::ceil(0.5 / line.effective_courant)));
   DiscreteKernel kernel;
   const std::vector<double> exact = exact_line_kernel(line, lag + 1);
   kernel.first.assign(exact.begin() + 1, exact.end());
   if (line.is_finite || !(line.effective_courant < 1.0)) return kernel;
-  const Complex a = std::polar(1.0, line.angle), to_lag = std::polar(1.0, line.angle * lag);
+  const Complex a = std::polar(1.0, line.angle), phase_at_lag = std::polar(1.0, line.angle * lag);
   const Complex gap = line.gap();
   const double scale =
       1.0 / (std::numbers::pi * line.effective_courant * line.effective_courant * line.courant_correction);
   for (const auto& [x, weight] : branch_cut_quadrature(line.effective_courant, lag, accuracy)) {
     const double rise = -std::expm1(-x);
     const Complex cut = std::sqrt(rise) * std::sqrt(gap + a * a * rise) * scale;
-    const Complex total = Complex(0.0, -weight) * cut * to_lag * std::exp(-lag * x);
+    const Complex total = Complex(0.0, -weight) * cut * phase_at_lag * std::exp(-lag * x);
     if (std::abs(total) > 0.0) kernel.exponential_terms.push_back({line.angle, -x, total});
   }
   return kernel;
@@ -66,31 +66,31 @@ DiscreteKernel compressed_line_kernel(const DiscreteLine& line, const KernelAccu
 
 DiscreteKernel velocity_kernel(const DiscreteLine& line, const DiscreteKernel& kernel) {
   const double g = line.gamma;
-  DiscreteKernel of_v{{g * kernel.first.front()}, kernel.exponential_terms};
+  DiscreteKernel velocity_form{{g * kernel.first.front()}, kernel.exponential_terms};
   double tail = 0.0;
-  for (ExponentialTerm& decay : of_v.exponential_terms) {
-    tail += decay.weight.real();
-    decay.weight *= (1.0 - g) + g * std::exp(decay.exponent());
+  for (ExponentialTerm& term : velocity_form.exponential_terms) {
+    tail += term.weight.real();
+    term.weight *= (1.0 - g) + g * std::exp(term.exponent());
   }
   for (std::size_t n = 0; n < kernel.first.size(); ++n) {
     const double next = n + 1 < kernel.first.size() ? kernel.first[n + 1] : tail;
-    of_v.first.push_back((1.0 - g) * kernel.first[n] + g * next);
+    velocity_form.first.push_back((1.0 - g) * kernel.first[n] + g * next);
   }
-  return of_v;
+  return velocity_form;
 }
 
 Complex transform(const DiscreteKernel& kernel, int ahead, double angle, double distance) {
   const double t = angle + distance;
   constexpr Complex i(0.0, 1.0);
-  Complex sum = 0.0, share = 0.0;
+  Complex sum = 0.0, tail = 0.0;
   for (int n = 0; n < kernel.lag(); ++n)
     sum += kernel.first[static_cast<std::size_t>(n)] * std::polar(1.0, -(n - ahead) * t);
-  for (const ExponentialTerm& decay : kernel.exponential_terms) {
-    const double apart = (decay.angle - angle) - distance;
-    share -= 0.5 * decay.weight / expm1(decay.offset + i * apart);
-    share -= 0.5 * std::conj(decay.weight) / expm1(std::conj(decay.offset) - i * (decay.angle + t));
+  for (const ExponentialTerm& term : kernel.exponential_terms) {
+    const double difference = (term.angle - angle) - distance;
+    tail -= 0.5 * term.weight / expm1(term.offset + i * difference);
+    tail -= 0.5 * std::conj(term.weight) / expm1(std::conj(term.offset) - i * (term.angle + t));
   }
-  return sum + share * std::polar(1.0, -(kernel.lag() - ahead) * t);
+  return sum + tail * std::polar(1.0, -(kernel.lag() - ahead) * t);
 }
 
 DiscreteKernel divide_series(const DiscreteKernel& series, double alpha, double beta, double start) {
@@ -100,11 +100,11 @@ DiscreteKernel divide_series(const DiscreteKernel& series, double alpha, double 
     return quotient;
   }
   Complex tail = 0.0;
-  for (ExponentialTerm& decay : quotient.exponential_terms) {
-    decay.weight /= alpha + beta * std::exp(decay.exponent());
-    tail += decay.weight;
+  for (ExponentialTerm& term : quotient.exponential_terms) {
+    term.weight /= alpha + beta * std::exp(term.exponent());
+    tail += term.weight;
   }
-  // The recurrence is gone through in the direction in which errors die down.
+  // The recurrence is evaluated in the direction in which errors decay.
   const int lag = series.lag();
   if (std::abs(alpha) >= std::abs(beta)) {
     double next = tail.real();
@@ -119,7 +119,7 @@ DiscreteKernel divide_series(const DiscreteKernel& series, double alpha, double 
     quotient.first[static_cast<std::size_t>(n)] = now;
     now = (series.first[static_cast<std::size_t>(n)] - alpha * now) / beta;
   }
-  // What is left is the pole at -alpha/beta, next to which the cut may run.
+  // The remainder is the pole at -alpha/beta, which may be close to the cut.
   quotient.exponential_terms.push_back({std::numbers::pi, std::log(alpha / beta), now - tail.real()});
   return quotient;
 }

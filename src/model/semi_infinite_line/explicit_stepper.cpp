@@ -1,4 +1,4 @@
-// Kicks and drifts on a line without end.
+// Kicks and drifts on a semi-infinite line.
 // Tested by tests/model/semi_infinite_line/semi_infinite_line_test.cpp.
 #include <algorithm>
 #include <limits>
@@ -12,20 +12,20 @@ namespace {
 
 class SemiInfiniteExplicitStepper final : public ExplicitEnvironmentStepper {
  public:
-  SemiInfiniteExplicitStepper(SemiInfiniteLine& line, KickCoupling on_line, const ExplicitScheme& scheme)
+  SemiInfiniteExplicitStepper(SemiInfiniteLine& line, KickCoupling coupling, const ExplicitScheme& scheme)
       : line_(line),
-        kicks_(std::move(on_line)),
-        share_at_start_(share_at_start(scheme.substeps)),
+        coupling_(std::move(coupling)),
+        start_fraction_(start_fraction_of(scheme.substeps)),
         substeps_(scheme.substeps.size()),
-        kicks_around_(kicks(scheme.substeps.front()) && kicks(scheme.substeps.back())) {}
+        kicks_at_both_ends_(is_kick(scheme.substeps.front()) && is_kick(scheme.substeps.back())) {}
 
-  /// How far a step of one kick ends behind that kick.
-  double later(const std::vector<Substep>& substeps) const {
+  /// How far a step with one kick ends behind that kick, as a fraction of the step.
+  double end_fraction(const std::vector<Substep>& substeps) const {
     double drift = 0.0;
-    for (auto one = substeps.rbegin(); one != substeps.rend() && !kicks(*one); ++one) {
-      if (one->kind == Substep::Kind::drift) drift += one->weight;
+    for (auto substep = substeps.rbegin(); substep != substeps.rend() && !is_kick(*substep); ++substep) {
+      if (substep->kind == Substep::Kind::drift) drift += substep->weight;
     }
-    return std::max(share_at_start_, drift);
+    return std::max(start_fraction_, drift);
   }
 
   int max_block_steps() const override { return std::numeric_limits<int>::max(); }
@@ -36,8 +36,8 @@ class SemiInfiniteExplicitStepper final : public ExplicitEnvironmentStepper {
     for (std::size_t axis = 0; axis < line_.axes().size(); ++axis) {
       const SemiInfiniteLine::Axis& row = line_.axes()[axis];
       const bool has_drifted = row.phase != 0.0;
-      force[axis] = has_drifted ? kicks_.force_at_kick(row, stage_, head.x[axis])
-                                : row.force + kicks_.feedthrough() * (head.x[axis] - row.last_kick_position);
+      force[axis] = has_drifted ? coupling_.force_at_kick(row, stage_, head.x[axis])
+                                : row.force + coupling_.feedthrough() * (head.x[axis] - row.last_kick_position);
       force[axis] += random(axis);
     }
   }
@@ -60,41 +60,41 @@ class SemiInfiniteExplicitStepper final : public ExplicitEnvironmentStepper {
       SemiInfiniteLine::Axis& row = line_.axes()[axis];
       const double x = head.x[axis];
       if (row.phase != 0.0) {
-        kicks_.kick(row, stage_, x, random(axis));
+        coupling_.kick(row, stage_, x, random(axis));
         row.phase = 0.0;
         ends_stage = true;
       } else {
-        if (x != row.last_kick_position) kicks_.start(row, x, share_at_start_);
+        if (x != row.last_kick_position) coupling_.start(row, x, start_fraction_);
         row.random = random(axis);
       }
     }
-    if (ends_stage && ++stage_ == kicks_.stages()) stage_ = 0;
+    if (ends_stage && ++stage_ == coupling_.stages()) stage_ = 0;
   }
-  static bool kicks(const Substep& substep) { return substep.kind == Substep::Kind::kick; }
-  /// What of the kick that the end of a step and the begin of the next make together is that of the begin.
-  static double share_at_start(const std::vector<Substep>& substeps) {
+  static bool is_kick(const Substep& substep) { return substep.kind == Substep::Kind::kick; }
+  /// The fraction of the kick composed of the end of a step and the start of the next one that belongs to the start.
+  static double start_fraction_of(const std::vector<Substep>& substeps) {
     const auto weight = [](auto from, auto to) {
       double sum = 0.0;
-      for (; from != to && kicks(*from); ++from) sum += from->weight;
+      for (; from != to && is_kick(*from); ++from) sum += from->weight;
       return sum;
     };
     const double begin = weight(substeps.begin(), substeps.end()), end = weight(substeps.rbegin(), substeps.rend());
     return begin == 0.0 ? 0.0 : begin / (begin + end);
   }
-  /// The force of the noise in the kick that comes next.
+  /// The random force in the next kick.
   double random(std::size_t axis) const {
     if (!line_.is_warm()) return 0.0;
-    if (!kicks_around_) return line_.random_force(axis);
+    if (!kicks_at_both_ends_) return line_.random_force(axis);
     const SemiInfiniteLine::Axis& row = line_.axes()[axis];
     return row.phase != 0.0 ? line_.random_force_at_end(axis) : row.random;
   }
 
   SemiInfiniteLine& line_;
-  KickCoupling kicks_;
-  int stage_ = 0;  // of the kick that comes next
-  double share_at_start_;
-  std::size_t substeps_, next_ = 0;  // of a step, and that under way
-  bool kicks_around_;
+  KickCoupling coupling_;
+  int stage_ = 0;  // of the next kick
+  double start_fraction_;
+  std::size_t substeps_, next_ = 0;  // of a step, and the next one
+  bool kicks_at_both_ends_;
 };
 
 }  // namespace
@@ -102,10 +102,10 @@ class SemiInfiniteExplicitStepper final : public ExplicitEnvironmentStepper {
 std::unique_ptr<ExplicitEnvironmentStepper> make_explicit_environment_stepper(SemiInfiniteLine& line,
                                                                               const ExplicitScheme& scheme, double h) {
   const std::variant<SchemeKernel, std::string> kernel = kernel_of(scheme);
-  const auto* turns = std::get_if<KickDriftSequence>(&std::get<SchemeKernel>(kernel));
+  const auto* sequence = std::get_if<KickDriftSequence>(&std::get<SchemeKernel>(kernel));
   auto stepper = std::make_unique<SemiInfiniteExplicitStepper>(
-      line, turns == nullptr ? KickCoupling(line, h) : KickCoupling(line, *turns, h), scheme);
-  if (turns == nullptr) line.set_kick_scheme(h, stepper->later(scheme.substeps));
+      line, sequence == nullptr ? KickCoupling(line, h) : KickCoupling(line, *sequence, h), scheme);
+  if (sequence == nullptr) line.set_kick_scheme(h, stepper->end_fraction(scheme.substeps));
   return stepper;
 }
 

@@ -1,4 +1,4 @@
-// Sums are over eight numbers by turns, which are as many registers as it takes.
+// A sum has eight partial sums, mode j belonging to partial sum j % 8.
 // Tested by tests/model/semi_infinite_line/semi_infinite_line_test.cpp.
 #include "model/semi_infinite_line/exponential_modes.hpp"
 
@@ -10,14 +10,14 @@ namespace bathline {
 
 namespace {
 
-constexpr std::size_t turns = 8, registers = turns / simd_width;
+constexpr std::size_t lane_sums = 8, registers = lane_sums / simd_width;
 
 /// Eight partial sums.
 class Sum {
  public:
   void add(std::size_t part, SimdDouble value) { sums_[part] += value; }
   double value() const {
-    std::array<double, turns> all;
+    std::array<double, lane_sums> all;
     for (std::size_t part = 0; part < registers; ++part) store(sums_[part], all.data() + part * simd_width);
     return ((all[0] + all[4]) + (all[2] + all[6])) + ((all[1] + all[5]) + (all[3] + all[7]));
   }
@@ -42,11 +42,11 @@ ExponentialModes::ExponentialModes(const Row& bases, const std::vector<Row>& dri
 
 ExponentialModes::Parts ExponentialModes::parts_of(const Row& row) {
   Parts parts;
-  for (const std::complex<double>& one : row) {
-    parts.real.push_back(one.real());
-    parts.imaginary.push_back(one.imag());
+  for (const std::complex<double>& value : row) {
+    parts.real.push_back(value.real());
+    parts.imaginary.push_back(value.imag());
   }
-  const std::size_t padded = (row.size() + turns - 1) / turns * turns;
+  const std::size_t padded = (row.size() + lane_sums - 1) / lane_sums * lane_sums;
   parts.real.resize(padded);
   parts.imaginary.resize(padded);
   return parts;
@@ -78,7 +78,7 @@ void ExponentialModes::shift(double* real, double displacement) const {
 double ExponentialModes::read(const double* real, const double* imaginary, std::size_t output) const {
   Sum sum;
   const Parts& weight = weights_[output];
-  for (std::size_t begin = 0; begin < size(); begin += turns) {
+  for (std::size_t begin = 0; begin < size(); begin += lane_sums) {
     for (std::size_t part = 0; part < registers; ++part) {
       const std::size_t j = begin + part * simd_width;
       sum.add(part, real_of_product(&weight.real[j], &weight.imaginary[j], load(real + j), load(imaginary + j)));

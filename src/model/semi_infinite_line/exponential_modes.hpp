@@ -1,4 +1,4 @@
-// The exponentials of a kernel at work: structures of arrays, and sums whose order no instruction set changes.
+// The exponentials of a kernel in structures of arrays, with sums whose order does not depend on the instruction set.
 #pragma once
 
 #include <complex>
@@ -9,21 +9,20 @@
 
 namespace bathline {
 
-/// y_j+ = base_j y_j + sum_i drive_ij u_i, of which sums Re sum_j weight_ij y_j are read.
+/// y_j+ = base_j y_j + sum_i drive_ij u_i with outputs Re sum_j weight_ij y_j.
 class ExponentialModes {
  public:
   using Row = std::vector<std::complex<double>>;
 
   ExponentialModes() = default;
-  /// One row of `drives` for each input and one of `weights` for each output, as many of these; `bases` says how many
-  /// modes there are.
+  /// One row of `drives` for each input and one of `weights` for each output, with one entry for each mode, as `bases`.
   ExponentialModes(const Row& bases, const std::vector<Row>& drives, const std::vector<Row>& weights);
 
-  /// Numbers of one part of a state, real or imaginary.
+  /// Length of the real and of the imaginary part of a state.
   std::size_t size() const { return base_.real.size(); }
-  /// Advances a state and reads it; `inputs` and `outputs` have the size of the rows.
+  /// Advances a state by `inputs` and computes `outputs`.
   void advance(double* real, double* imaginary, std::span<const double> inputs, std::span<double> outputs) const;
-  /// Every y_j grows by `displacement`.
+  /// Adds `displacement` to every y_j.
   void shift(double* real, double displacement) const;
   double read(const double* real, const double* imaginary, std::size_t output) const;
 

@@ -1,4 +1,4 @@
-// Nodes of exponentials.
+// Quadrature nodes that give the exponentials.
 //
 // The rules converge as exp(-pi^2/tau) with tau the step of t, as the integrand is analytic for |Im t| < pi/2.
 // Tested by tests/model/semi_infinite_line/discrete_kernel_test.cpp.
@@ -13,34 +13,37 @@ namespace {
 
 using std::numbers::pi;
 
-/// Digits that the rule has to give, as a natural logarithm.
-double digits(double courant, double error) { return std::log(1.0 / error) + 4.0 + 2.0 * std::log(1.0 / courant); }
+/// Accuracy of the rule, as a natural logarithm.
+double log_accuracy(double courant, double error) {
+  return std::log(1.0 / error) + 4.0 + 2.0 * std::log(1.0 / courant);
+}
 
 double scale_of(double courant) { return std::numbers::sqrt2 / (pi * courant * courant); }
 
-/// From where on exp(-lag x) leaves nothing of the integral.
-double largest_node(double courant, int lag, double error) {
+/// Beyond this x the integrand is negligible because of exp(-lag x).
+double max_node(double courant, int lag, double error) {
   return (std::log(1.0 / error) + std::log(2.0 * scale_of(courant)) + 1.0) / lag;
 }
 
-std::vector<BranchCutNode> nodes_until(double courant, int lag, const KernelAccuracy& accuracy) {
-  const double tau = pi * pi / digits(courant, accuracy.error);
-  const double largest = largest_node(courant, lag, accuracy.error);
-  const auto place = [&](double t) { return std::exp(t - std::exp(-t)) / accuracy.horizon; };
+std::vector<BranchCutNode> nodes_to_horizon(double courant, int lag, const KernelAccuracy& accuracy) {
+  const double tau = pi * pi / log_accuracy(courant, accuracy.error);
+  const double max_x = max_node(courant, lag, accuracy.error);
+  const auto position = [&](double t) { return std::exp(t - std::exp(-t)) / accuracy.horizon; };
   double t = 0.0;
-  while (accuracy.horizon * std::pow(place(t), 1.5) * scale_of(courant) >= 0.25 * accuracy.error) t -= tau;
+  while (accuracy.horizon * std::pow(position(t), 1.5) * scale_of(courant) >= 0.25 * accuracy.error) t -= tau;
   std::vector<BranchCutNode> nodes;
-  for (t += tau; place(t) < largest; t += tau) nodes.push_back({place(t), tau * place(t) * (1.0 + std::exp(-t))});
+  for (t += tau; position(t) < max_x; t += tau)
+    nodes.push_back({position(t), tau * position(t) * (1.0 + std::exp(-t))});
   return nodes;
 }
 
-std::vector<BranchCutNode> nodes_for_ever(double courant, int lag, const KernelAccuracy& accuracy) {
-  const double b = digits(courant, accuracy.error), tau = pi * pi / b;
-  const double largest = largest_node(courant, lag, accuracy.error);
+std::vector<BranchCutNode> nodes_forever(double courant, int lag, const KernelAccuracy& accuracy) {
+  const double b = log_accuracy(courant, accuracy.error), tau = pi * pi / b;
+  const double max_x = max_node(courant, lag, accuracy.error);
   std::vector<BranchCutNode> nodes;
   for (double j = std::floor(b / tau - 1.0);; j -= 1.0) {
     const double root = std::sqrt(b * b - b * tau * j), x = std::exp(-2.0 * (b - root));
-    if (x >= largest) return nodes;
+    if (x >= max_x) return nodes;
     nodes.push_back({x, x * b * tau / root});
   }
 }
@@ -48,12 +51,12 @@ std::vector<BranchCutNode> nodes_for_ever(double courant, int lag, const KernelA
 }  // namespace
 
 std::vector<BranchCutNode> branch_cut_quadrature(double courant, int lag, const KernelAccuracy& accuracy) {
-  return accuracy.is_for_ever() ? nodes_for_ever(courant, lag, accuracy) : nodes_until(courant, lag, accuracy);
+  return accuracy.is_forever() ? nodes_forever(courant, lag, accuracy) : nodes_to_horizon(courant, lag, accuracy);
 }
 
 std::complex<double> expm1(std::complex<double> x) {
-  const double half = std::sin(0.5 * x.imag()), grown = std::exp(x.real());
-  return {std::expm1(x.real()) - 2.0 * half * half * grown, grown * std::sin(x.imag())};
+  const double half = std::sin(0.5 * x.imag()), growth = std::exp(x.real());
+  return {std::expm1(x.real()) - 2.0 * half * half * growth, growth * std::sin(x.imag())};
 }
 
 }  // namespace bathline

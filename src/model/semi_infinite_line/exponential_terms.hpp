@@ -1,4 +1,4 @@
-// Kernels as sums of decaying exponentials, and where these lie.
+// Kernels as sums of decaying exponentials, and the quadrature that gives these.
 #pragma once
 
 #include <complex>
@@ -7,32 +7,32 @@
 
 namespace bathline {
 
-/// The share Re weight exp(t (offset + i angle)) of a kernel; t counts steps or is a time.
+/// The term Re weight exp(t (offset + i angle)) of a kernel; t is a number of steps or a time.
 struct ExponentialTerm {
-  double angle;                 ///< of the branch point that it belongs to: an edge of the line's band
-  std::complex<double> offset;  ///< from there, so that what is next to it is known to all digits
+  double angle;                 ///< of its branch point, an edge of the line's band
+  std::complex<double> offset;  ///< from there, without cancellation close to the branch point
   std::complex<double> weight;
 
   std::complex<double> exponent() const { return offset + std::complex<double>(0.0, angle); }
 };
 
-/// How well, and for how long, a sum of exponentials has to stand for a kernel.
+/// How accurately, and how long, a sum of exponentials has to approximate a kernel.
 struct KernelAccuracy {
   static constexpr double forever = std::numeric_limits<double>::infinity();
-  double error = 1e-12;  ///< of the kernel, summed up until the horizon; for ever: largest error of its transform
+  double error = 1e-12;  ///< sum of kernel errors up to the horizon; for `forever`, largest error of the transform
   double horizon = 1e6;  ///< in units of t
-  bool is_for_ever() const { return horizon == forever; }
+  bool is_forever() const { return horizon == forever; }
 };
 
-/// A node and a weight of a rule for the integral of sqrt(x) exp(-n x) B(x) from 0 to infinity, n >= lag, B smooth.
+/// A node and its weight of a quadrature for the integral of sqrt(x) exp(-n x) B(x) over x > 0, n >= lag, B smooth.
 struct BranchCutNode {
   double x;
   double weight;
 };
 
-/// The trapezoidal rule in a variable in which the nodes crowd towards 0: until the horizon x = exp(t - exp(-t)) /
-/// horizon, for ever by steps of ln x that grow towards 0. `courant` is the Courant number of the line with which B
-/// grows as 1/courant^2.
+/// The trapezoidal rule in a variable that accumulates the nodes at 0: x = exp(t - exp(-t)) / horizon for a finite
+/// horizon, and steps of ln x that grow towards 0 for `forever`. `courant` is the Courant number of the line; B grows
+/// as 1/courant^2.
 std::vector<BranchCutNode> branch_cut_quadrature(double courant, int lag, const KernelAccuracy& accuracy);
 
 /// exp(x) - 1 without cancellation.

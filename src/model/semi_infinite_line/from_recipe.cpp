@@ -1,4 +1,4 @@
-// What a recipe says of a line without end, and what it must not say.
+// Reads and checks the keys of a semi-infinite line in a recipe.
 // Tested by tests/command_line/infinite_test.py.
 #include "model/semi_infinite_line/from_recipe.hpp"
 
@@ -12,26 +12,24 @@ std::unique_ptr<Environment> build_semi_infinite_line(const Section& section, co
                                                       const RunTimes& run, Attachment attachment,
                                                       const Communicator& communicator, Mistakes& mistakes) {
   const std::size_t before = mistakes.count();
-  const auto refuse = [&](const char* key, const std::string& why) { mistakes.add(section.where(key), why); };
-  if (section.has("far_end")) refuse("far_end", "a line without end has no `far_end`: leave it out");
-  if (section.has("file")) refuse("file", "a line without end has equal sites: leave out `file`");
-  // Sums of so many terms are known no better than that.
-  constexpr double least = 1e-13;
+  const auto refuse = [&](const char* key, const std::string& reason) { mistakes.add(section.where(key), reason); };
+  if (section.has("far_end")) refuse("far_end", "a semi-infinite line has no `far_end`: remove the key");
+  if (section.has("file")) refuse("file", "a semi-infinite line is uniform: remove `file`");
+  // Round-off of sums of some hundred terms.
+  constexpr double min_tolerance = 1e-13;
   const double tolerance = section.number("tolerance");
-  if (tolerance < least || tolerance > 1e-2) {
-    refuse("tolerance",
-           fmt::format("tolerance = {}: double precision can certify {} and more, and more than 0.01 would "
-                       "be no line; take a number between these",
-                       tolerance, least));
+  if (tolerance < min_tolerance || tolerance > 1e-2) {
+    refuse("tolerance", fmt::format("tolerance = {}: must lie between {}, which double precision can certify, and 0.01",
+                                    tolerance, min_tolerance));
   }
-  const bool is_for_ever = section.has("horizon") && section.holds<std::string>("horizon");
-  double horizon = is_for_ever ? KernelAccuracy::forever : run.end;
-  if (!is_for_ever && section.has("horizon")) {
+  const bool is_forever = section.has("horizon") && section.holds<std::string>("horizon");
+  double horizon = is_forever ? KernelAccuracy::forever : run.end;
+  if (!is_forever && section.has("horizon")) {
     horizon = section.number("horizon");
     if (horizon < run.end * (1.0 - 1e-12)) {
       refuse("horizon",
-             fmt::format("horizon = {}: the run ends at {}, and what the line does later than its horizon is "
-                         "not known; take {} or more, \"forever\", or leave it out",
+             fmt::format("horizon = {}: the run ends at {}, and the kernel is valid until its horizon only; use {} or "
+                         "more, \"forever\", or remove the key",
                          horizon, run.end, run.end));
     }
   }

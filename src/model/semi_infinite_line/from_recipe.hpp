@@ -1,4 +1,4 @@
-// Lines without end in recipes.
+// Semi-infinite lines in recipes.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,8 @@
 
 namespace bathline {
 
-/// The line of a section that asks for one, of such sites; what makes no sense for it is added to the mistakes. @note
-/// Collective.
+/// Builds the line that `section` describes, with sites of `values`; invalid keys are added to `mistakes`.
+/// @note Collective.
 std::unique_ptr<Environment> build_semi_infinite_line(const Section& section, const SiteValues& values,
                                                       const RunTimes& run, Attachment attachment,
                                                       const Communicator& communicator, Mistakes& mistakes);

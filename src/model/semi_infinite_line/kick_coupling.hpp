@@ -1,4 +1,4 @@
-// Kicks on a line without end, one or more a step, each behind a drift.
+// Kicks on a semi-infinite line, one or more a step, each after a drift.
 #pragma once
 
 #include <memory>
@@ -14,27 +14,27 @@ class KickCoupling {
 
   /// One kick a step.
   KickCoupling(SemiInfiniteLine& line, double h);
-  /// Those of a composition.
-  KickCoupling(SemiInfiniteLine& line, const KickDriftSequence& turns, double h);
+  /// The kicks of a composition.
+  KickCoupling(SemiInfiniteLine& line, const KickDriftSequence& sequence, double h);
 
-  int stages() const { return memory_->stages(); }
+  int stages() const { return convolution_->stages(); }
 
-  double feedthrough() const { return memory_->feedthrough(); }
-  /// A head that does not begin where the line is at rest: the share of its displacement that comes before the first
-  /// kick is that of the kick.
-  void start(Axis& axis, double x, double share) const;
+  double feedthrough() const { return convolution_->feedthrough(); }
+  /// Sets the state for a head that does not start at the rest position of the line: `fraction` of its displacement
+  /// enters before the first kick, the rest is deferred.
+  void start(Axis& axis, double x, double fraction) const;
   double force_at_kick(const Axis& axis, int stage, double x) const {
     return axis.next_outputs[static_cast<std::size_t>(stage)] +
-           memory_->feedthrough() * (x - axis.last_kick_position + axis.deferred_displacement);
+           convolution_->feedthrough() * (x - axis.last_kick_position + axis.deferred_displacement);
   }
-  /// `random` is the force of the noise in this kick.
+  /// `random` is the random force in this kick.
   void kick(Axis& axis, int stage, double x, double random) const;
 
  private:
-  void take(SemiInfiniteLine& line, const KernelCertificate& certificate, double h,
-            std::shared_ptr<const NoiseFilter> noise) const;
+  void attach(SemiInfiniteLine& line, const KernelCertificate& certificate, double h,
+              std::shared_ptr<const NoiseFilter> noise) const;
 
-  std::shared_ptr<const KickConvolution> memory_;
+  std::shared_ptr<const KickConvolution> convolution_;
 };
 
 }  // namespace bathline

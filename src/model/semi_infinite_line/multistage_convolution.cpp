@@ -1,4 +1,4 @@
-// Kicks later in a step feel its drifts at once, those of later steps once it is over.
+// Drifts act on the later kicks of their step immediately, and on those of later steps at the end of the step.
 // Tested by tests/model/semi_infinite_line/semi_infinite_line_test.cpp.
 #include "model/semi_infinite_line/multistage_convolution.hpp"
 
@@ -22,10 +22,10 @@ ExponentialModes modes_of(const MultistageKernel& kernel, double stiffness) {
 
 }  // namespace
 
-MultistageConvolution::MultistageConvolution(const KickDriftSequence& turns, const MultistageKernel& kernel,
+MultistageConvolution::MultistageConvolution(const KickDriftSequence& sequence, const MultistageKernel& kernel,
                                              double stiffness)
-    : KickConvolution(turns.stages(), turns.drifts.front(), -stiffness),
-      stages_(turns.kicks.size()),
+    : KickConvolution(sequence.stages(), sequence.drifts.front(), -stiffness),
+      stages_(sequence.kicks.size()),
       modes_(modes_of(kernel, stiffness)) {
   for (const Eigen::MatrixXd& matrix : kernel.first) {
     const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> forces = -stiffness * matrix;

@@ -1,4 +1,4 @@
-// The kernel of a composition and its state at work on one axis after the other.
+// Convolution with the matrix kernel of a composition, and its state on one axis.
 #pragma once
 
 #include "model/semi_infinite_line/kick_convolution.hpp"
@@ -7,11 +7,11 @@
 
 namespace bathline {
 
-/// The force of a line under the kicks of a composition. What is recent are rows of all drifts of a step, the first of
-/// the step under way; there is a tail for every kick.
+/// The force of a line at the kicks of a composition. `input_history` has a row with the drifts of each step, the
+/// current one first; `next_outputs` has an entry for every kick.
 class MultistageConvolution final : public KickConvolution {
  public:
-  MultistageConvolution(const KickDriftSequence& turns, const MultistageKernel& kernel, double stiffness);
+  MultistageConvolution(const KickDriftSequence& sequence, const MultistageKernel& kernel, double stiffness);
 
   ConvolutionShape shape() const override {
     return {.next_outputs = stages_, .input_history = first_.size() * stages_, .modes = modes_.size()};

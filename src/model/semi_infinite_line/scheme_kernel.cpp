@@ -1,4 +1,4 @@
-// Schemes by what they make of a line's memory.
+// The kind of kernel that a scheme needs.
 // Tested by tests/model/semi_infinite_line/semi_infinite_line_test.cpp.
 #include "model/semi_infinite_line/scheme_kernel.hpp"
 
@@ -10,12 +10,12 @@ namespace bathline {
 
 namespace {
 
-constexpr double roundoff = 1e-13;
+constexpr double round_off = 1e-13;
 
-/// Whether steps in a row are kicks of a whole step and drifts of a whole step by turns.
-bool is_leapfrog(const KickDriftSequence& turns) {
-  return turns.stages() == 1 && std::abs(turns.kicks.front() - 1.0) < roundoff &&
-         std::abs(turns.drifts.front() - 1.0) < roundoff;
+/// Whether consecutive steps alternate kicks and drifts of a whole step each.
+bool is_leapfrog(const KickDriftSequence& sequence) {
+  return sequence.stages() == 1 && std::abs(sequence.kicks.front() - 1.0) < round_off &&
+         std::abs(sequence.drifts.front() - 1.0) < round_off;
 }
 
 /// Lobatto IIIA-IIIB with two stages: a kick at both ends of a drift.
@@ -24,15 +24,15 @@ bool is_leapfrog(const PartitionedRungeKutta& scheme) {
   Eigen::MatrixXd a(2, 2), a_hat(2, 2);
   a << 0.0, 0.0, 0.5, 0.5;
   a_hat << 0.5, 0.0, 0.5, 0.0;
-  return scheme.a.isApprox(a, roundoff) && scheme.a_hat.isApprox(a_hat, roundoff);
+  return scheme.a.isApprox(a, round_off) && scheme.a_hat.isApprox(a_hat, round_off);
 }
 
 /// b_i > 0 and b_i a_ij + b_j a_ji - b_i b_j positive semi-definite. Source: hairer2006, section II.1 for the matrix.
 bool is_algebraically_stable(const PartitionedRungeKutta& scheme) {
-  if (!scheme.a.isApprox(scheme.a_hat, roundoff) || scheme.b.minCoeff() <= 0.0) return false;
+  if (!scheme.a.isApprox(scheme.a_hat, round_off) || scheme.b.minCoeff() <= 0.0) return false;
   const Eigen::MatrixXd weighted = scheme.b.asDiagonal() * scheme.a;
   const Eigen::MatrixXd m = weighted + weighted.transpose() - scheme.b * scheme.b.transpose();
-  return Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(m).eigenvalues().minCoeff() > -roundoff;
+  return Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(m).eigenvalues().minCoeff() > -round_off;
 }
 
 }  // namespace
@@ -45,24 +45,23 @@ bool is_midpoint(const Scheme& scheme) {
 std::variant<SchemeKernel, std::string> kernel_of(const Scheme& scheme) {
   if (const auto* steps = std::get_if<ExplicitScheme>(&scheme)) {
     if (!steps->b.empty()) {
-      return "an explicit Runge-Kutta method: a line without end is known to those that never make an oscillation "
-             "grow, "
-             "such as `gauss`, and to `gamma`, `stoermer-verlet` and compositions";
+      return "an explicit Runge-Kutta method, and a semi-infinite line needs an algebraically stable one such as "
+             "`gauss`, or `gamma`, `stoermer-verlet` or a composition";
     }
-    const std::optional<KickDriftSequence> turns = kick_drift_sequence_of(*steps);
-    if (!turns) return "which is not made of kicks and drifts alone, as a line without end knows them";
-    return is_leapfrog(*turns) ? SchemeKernel(LeapfrogKernel{}) : SchemeKernel(*turns);
+    const std::optional<KickDriftSequence> sequence = kick_drift_sequence_of(*steps);
+    if (!sequence) return "which does not consist of kicks and drifts alone, as a semi-infinite line requires";
+    return is_leapfrog(*sequence) ? SchemeKernel(LeapfrogKernel{}) : SchemeKernel(*sequence);
   }
   if (const auto* stages = std::get_if<PartitionedRungeKutta>(&scheme)) {
     if (is_algebraically_stable(*stages)) return RungeKuttaKernel{};
-    if (stages->stages() == 1 && std::abs(stages->a(0, 0) + stages->a_hat(0, 0) - 1.0) < roundoff) {
+    if (stages->stages() == 1 && std::abs(stages->a(0, 0) + stages->a_hat(0, 0) - 1.0) < round_off) {
       return GammaKernel{stages->a_hat(0, 0)};
     }
     if (is_leapfrog(*stages)) return LeapfrogKernel{};
-    return "which treats positions and momenta by different matrices, and the exponentials that a line without end "
-           "consists of are neither; take `gauss`, or two stages";
+    return "which has different tableaus for positions and momenta, and a semi-infinite line needs one tableau for "
+           "both; use `gauss`, or two stages";
   }
-  return "for which no line without end is known; take `gamma`, `stoermer-verlet` or `gauss`";
+  return "for which no kernel of a semi-infinite line is known; use `gamma`, `stoermer-verlet` or `gauss`";
 }
 
 }  // namespace bathline

@@ -1,4 +1,4 @@
-// Which kernel a scheme sees of a line.
+// The kind of kernel of a semi-infinite line that a scheme needs.
 #pragma once
 
 #include <string>
@@ -9,21 +9,21 @@
 
 namespace bathline {
 
-/// Kicks and drifts by turns: the kernel with g = 0 from kick to kick, wherever a step begins.
+/// Alternating kicks and drifts of a whole step: the kernel with g = 0 from kick to kick, wherever a step begins.
 struct LeapfrogKernel {};
 /// One stage of the gamma family, by its g.
 struct GammaKernel {
   double gamma;
 };
-/// An algebraically stable Runge-Kutta method, which takes the exponentials along.
+/// An algebraically stable Runge-Kutta method, which integrates the exponentials.
 struct RungeKuttaKernel {};
 
-/// A composition is known by its `KickDriftSequence`.
+/// A composition is described by its KickDriftSequence.
 using SchemeKernel = std::variant<LeapfrogKernel, GammaKernel, RungeKuttaKernel, KickDriftSequence>;
 
-/// That, or why there is none, as Environment::obstacle says it.
+/// The kernel, or the reason why there is none, as Environment::unsupported_reason states it.
 std::variant<SchemeKernel, std::string> kernel_of(const Scheme& scheme);
-/// Whether it is the midpoint rule, whose kernel over steps is that of the gamma family with 1/2 as well.
+/// Whether `scheme` is the midpoint rule, to which the gamma kernel with g = 1/2 also applies.
 bool is_midpoint(const Scheme& scheme);
 
 }  // namespace bathline

@@ -1,4 +1,4 @@
-// A line without end: what it is, its energy, and which schemes it knows.
+// The semi-infinite line: properties, energy, supported schemes, certificate and noise.
 #include "model/semi_infinite_line/semi_infinite_line.hpp"
 
 #include <fmt/format.h>
@@ -31,108 +31,110 @@ EnvironmentProperties SemiInfiniteLine::describe() const {
 
 std::optional<std::string> SemiInfiniteLine::own_unsupported_reason(const Scheme& scheme) const {
   if (std::holds_alternative<ExactFlow>(scheme)) {
-    return "the exact flow of particles and sites, and those of `" + name() +
-           "` have no end; take `gauss`, or give `sites` a number";
+    return "the exact flow, which needs a finite number of sites, and `" + name() +
+           "` is semi-infinite; use `gauss`, or set `sites` to a number";
   }
   const std::variant<SchemeKernel, std::string> kernel = kernel_of(scheme);
-  if (const auto* why = std::get_if<std::string>(&kernel)) return *why;
-  const SchemeKernel& known = std::get<SchemeKernel>(kernel);
+  if (const auto* reason = std::get_if<std::string>(&kernel)) return *reason;
+  const SchemeKernel& scheme_kernel = std::get<SchemeKernel>(kernel);
   if (const auto* stages = std::get_if<PartitionedRungeKutta>(&scheme);
-      is_warm() && std::holds_alternative<RungeKuttaKernel>(known) && !keeps_quadratic_invariants(*stages)) {
-    return "which takes something off every wave of `" + name() +
-           "` by itself, so that no noise keeps them warm; take `gauss`, `gamma` or `stoermer-verlet`";
+      is_warm() && std::holds_alternative<RungeKuttaKernel>(scheme_kernel) && !keeps_quadratic_invariants(*stages)) {
+    return "which damps the waves of `" + name() +
+           "` numerically, so that noise cannot hold kT; use `gauss`, `gamma` or `stoermer-verlet`";
   }
-  if (std::holds_alternative<RungeKuttaKernel>(known)) return std::nullopt;
-  if (const auto* turns = std::get_if<KickDriftSequence>(&known)) return unsupported_reason_for(*turns);
-  const auto* of_stage = std::get_if<GammaKernel>(&known);
-  const double gamma = of_stage == nullptr ? 0.0 : of_stage->gamma;
+  if (std::holds_alternative<RungeKuttaKernel>(scheme_kernel)) return std::nullopt;
+  if (const auto* sequence = std::get_if<KickDriftSequence>(&scheme_kernel)) return unsupported_reason_for(*sequence);
+  const auto* gamma_kernel = std::get_if<GammaKernel>(&scheme_kernel);
+  const double gamma = gamma_kernel == nullptr ? 0.0 : gamma_kernel->gamma;
   const DiscreteLine line(courant(options_.step), gamma);
   if (line.effective_courant <= 1.0) return std::nullopt;
-  const double edge = 1.0 / std::abs(1.0 - 2.0 * gamma);
+  const double limit = 1.0 / std::abs(1.0 - 2.0 * gamma);
   return fmt::format(
-      "and the Courant number h sqrt(lambda/M) = {:.6g} of `{}` is beyond {:.6g}, up to which it is "
-      "stable there; take steps of {:.6g} at most",
-      line.courant, name(), edge, edge * options_.step / line.courant);
+      "and the Courant number h sqrt(lambda/M) = {:.6g} of `{}` exceeds the stability limit {:.6g}; use steps of "
+      "{:.6g} at most",
+      line.courant, name(), limit, limit * options_.step / line.courant);
 }
 
-std::optional<std::string> SemiInfiniteLine::unsupported_reason_for(const KickDriftSequence& turns) const {
+std::optional<std::string> SemiInfiniteLine::unsupported_reason_for(const KickDriftSequence& sequence) const {
   if (options_.horizon == KernelAccuracy::forever) {
-    return "a composition, of whose exponentials on `" + name() +
-           "` nobody knows whether they are passive for ever, as a warm line and `horizon` = \"forever\" need them; "
-           "take `stoermer-verlet` or `gauss`, or another `horizon` for a cold one";
+    return "a composition, whose kernel on `" + name() +
+           "` is not known to be passive, as kT > 0 and `horizon` = \"forever\" require; use `stoermer-verlet` or "
+           "`gauss`, or kT = 0 and a finite `horizon`";
   }
-  const double number = courant(options_.step), edge = max_courant(turns);
-  if (number < edge) return std::nullopt;
+  const double courant_number = courant(options_.step), limit = max_courant(sequence);
+  if (courant_number < limit) return std::nullopt;
   return fmt::format(
-      "and the Courant number h sqrt(lambda/M) = {:.6g} of `{}` is not below {:.6g}, up to which faster modes turn "
-      "further in each of its steps, as its kernel needs them to; take steps of less than {:.6g}",
-      number, name(), edge, edge * options_.step / number);
+      "and the Courant number h sqrt(lambda/M) = {:.6g} of `{}` is not below {:.6g}, up to which the phase of a step "
+      "increases with the frequency of the mode, as the kernel requires; use steps below {:.6g}",
+      courant_number, name(), limit, limit * options_.step / courant_number);
 }
 
 LumpedNetwork SemiInfiniteLine::assemble(std::int64_t limit) const {
-  constexpr std::int64_t most = 1 << 20;
-  const int count = static_cast<int>(std::min(limit, most));
-  LumpedNetwork assembly;
-  assembly.mass.assign(static_cast<std::size_t>(count), options_.mass);
-  assembly.to_head = {{0, options_.stiffness}};
-  for (int j = 0; j + 1 < count; ++j) assembly.springs.push_back({j, j + 1, options_.stiffness});
-  assembly.to_ground = {{count - 1, options_.stiffness}};
-  return assembly;
+  constexpr std::int64_t max_sites = 1 << 20;
+  const int count = static_cast<int>(std::min(limit, max_sites));
+  LumpedNetwork network;
+  network.mass.assign(static_cast<std::size_t>(count), options_.mass);
+  network.to_head = {{0, options_.stiffness}};
+  for (int j = 0; j + 1 < count; ++j) network.springs.push_back({j, j + 1, options_.stiffness});
+  network.to_ground = {{count - 1, options_.stiffness}};
+  return network;
 }
 
 std::optional<AnalyticKernel> SemiInfiniteLine::analytic_kernel(std::span<const double> times) const {
-  AnalyticKernel formulas;
-  if (!is_warm()) formulas.random_force.resize(times.size() * static_cast<std::size_t>(attachment().axes()));
-  if (kicks_) {
-    // From kick to kick it is known to the last digit, with 1 in the place of what comes before.
+  AnalyticKernel analytic;
+  if (!is_warm()) analytic.random_force.resize(times.size() * static_cast<std::size_t>(attachment().axes()));
+  if (kick_scheme_) {
+    // From kick to kick the kernel is exact, with 1 in the place of G_{-1}.
     std::vector<std::size_t> steps;
-    for (const double t : times) steps.push_back(static_cast<std::size_t>(std::lround(t / kicks_->step)));
+    for (const double t : times) steps.push_back(static_cast<std::size_t>(std::lround(t / kick_scheme_->step)));
     const std::size_t last = *std::max_element(steps.begin(), steps.end());
-    std::vector<double> by_lag =
-        exact_line_kernel(DiscreteLine(courant(kicks_->step), 0.0), static_cast<int>(last) + 2);
-    by_lag.front() = 1.0;
+    std::vector<double> kernel_by_lag =
+        exact_line_kernel(DiscreteLine(courant(kick_scheme_->step), 0.0), static_cast<int>(last) + 2);
+    kernel_by_lag.front() = 1.0;
     for (const std::size_t n : steps) {
-      const double later = n == 0 ? 0.0 : kicks_->later;
-      formulas.kernel.push_back(options_.stiffness * ((1.0 - later) * by_lag[n] + later * by_lag[n + 1]));
+      const double end_fraction = n == 0 ? 0.0 : kick_scheme_->end_fraction;
+      analytic.kernel.push_back(options_.stiffness *
+                                ((1.0 - end_fraction) * kernel_by_lag[n] + end_fraction * kernel_by_lag[n + 1]));
     }
-    return formulas;
+    return analytic;
   }
   for (const double t : times) {
     const double phase = properties().highest_frequency * t;
-    formulas.kernel.push_back(options_.stiffness * (phase == 0.0 ? 1.0 : 2.0 * ::j1(phase) / phase));
+    analytic.kernel.push_back(options_.stiffness * (phase == 0.0 ? 1.0 : 2.0 * ::j1(phase) / phase));
   }
-  return formulas;
+  return analytic;
 }
 
 std::optional<Certificate> SemiInfiniteLine::certificate() const {
   if (!certificate_) return std::nullopt;
-  const KernelCertificate& found = *certificate_;
-  const bool is_for_ever = options_.horizon == KernelAccuracy::forever, is_of_composition = std::isnan(found.lowest);
+  const KernelCertificate& kernel = *certificate_;
+  const bool is_forever = options_.horizon == KernelAccuracy::forever, is_composition = std::isnan(kernel.lowest);
   Certificate certificate;
   certificate.sentence = fmt::format(
-      "`{}` is {} exponentials: its kernel is right to {:.1e} of its absolute sum over {:.6g} s{}, compared value by "
-      "value with {} and then on a logarithmic grid; {}{}",
-      name(), found.exponentials, found.error, horizon_,
-      is_for_ever ? fmt::format(", and its transform to {:.1e} for ever", found.uniform_error) : "",
-      is_of_composition ? "the Gauss rule of the line's modes" : "Legendre polynomials or Bessel's function",
-      is_of_composition ? std::string("whether it is passive is not known")
-                        : fmt::format("the lowest real part of its transform is {:.1e} of D", found.lowest),
-      is_for_ever ? fmt::format(", which a damper of {:.1e} D mends", found.damper) : "");
+      "`{}` is {} exponentials: the relative error of its kernel is {:.1e} over {:.6g} s{}, compared value by value "
+      "with "
+      "{} and then on a logarithmic grid; {}{}",
+      name(), kernel.exponentials, kernel.error, horizon_,
+      is_forever ? fmt::format(" and that of its transform {:.1e} for all times", kernel.uniform_error) : "",
+      is_composition ? "the Gauss rule over the line's modes" : "Legendre polynomials or Bessel's function",
+      is_composition ? std::string("its passivity is unknown")
+                     : fmt::format("the lowest real part of its transform is {:.1e} of D", kernel.lowest),
+      is_forever ? fmt::format(", compensated by an added damper of {:.1e} D", kernel.damper) : "");
   certificate.entries = {
-      {"exponentials", "1", "complex exponentials of the kernel", static_cast<double>(found.exponentials)},
-      {"kernel_error", "1", "absolute sum of the kernel's errors until the horizon, over that of the kernel",
-       found.error},
-      {"kernel_norm", "kg/s", "absolute sum of the kernel", found.norm * norm_unit_},
-      {"transform_error", "1", "largest error of the kernel's transform, over the absolute sum", found.uniform_error},
-      {"horizon", "s", "until when the kernel's error holds", horizon_},
-      {"for_ever", "1", "1 where no run grows however long", is_for_ever ? 1.0 : 0.0},
-      {"passivity", "1", "lowest real part of the transform, as a fraction of D; 0 for the line itself", found.lowest},
-      {"damper", "1", "damper that was added to have none below 0, as a fraction of D", found.damper}};
+      {"exponentials", "1", "complex exponentials of the kernel", static_cast<double>(kernel.exponentials)},
+      {"kernel_error", "1", "absolute sum of the kernel's errors up to the horizon, relative to that of the kernel",
+       kernel.error},
+      {"kernel_norm", "kg/s", "absolute sum of the kernel", kernel.norm * norm_unit_},
+      {"transform_error", "1", "largest error of the kernel's transform, relative to the absolute sum",
+       kernel.uniform_error},
+      {"horizon", "s", "time until which the kernel's error holds", horizon_},
+      {"for_ever", "1", "1 if the kernel is passive for all times", is_forever ? 1.0 : 0.0},
+      {"passivity", "1", "lowest real part of the transform, as a fraction of D; 0 for the exact line", kernel.lowest},
+      {"damper", "1", "added damper that compensates it, as a fraction of D", kernel.damper}};
   if (noise_) {
-    certificate.sentence +=
-        fmt::format("; the spectrum of its noise is right to {:.1e} of its largest value", noise_->error());
+    certificate.sentence += fmt::format("; the relative error of its noise spectrum is {:.1e}", noise_->error());
     certificate.entries.push_back(
-        {"noise_error", "1", "largest error of the noise's spectrum, over its largest value", noise_->error()});
+        {"noise_error", "1", "largest error of the noise spectrum, relative to its largest value", noise_->error()});
   }
   return certificate;
 }
@@ -140,31 +142,31 @@ std::optional<Certificate> SemiInfiniteLine::certificate() const {
 void SemiInfiniteLine::prepare(const RngKey& key) {
   key_ = key;
   steps_ = 0.0;
-  numbers_.begin(NoiseStream::environment_key(key));
+  noise_stream_.begin(NoiseStream::environment_key(key));
   axes_.assign(communicator().is_root() ? static_cast<std::size_t>(attachment().axes()) : 0, Axis());
   for (Axis& axis : axes_) shape_.allocate(axis);
   if (noise_) start_noise();
 }
 
 void SemiInfiniteLine::start_noise() {
-  // Two steps more, of which the kick at the start is the mean.
+  // Two more steps, whose mean is the random force of the kick at the start.
   const std::size_t count = noise_->start_numbers(), stages = noise_->stages();
   std::vector<double> all(axes_.size() * (count + 2 * stages));
-  if (!all.empty()) numbers_.start(key_, all);
+  if (!all.empty()) noise_stream_.start(key_, all);
   std::span<const double> numbers = all;
   for (Axis& axis : axes_) {
     noise_->shape().allocate(axis.noise);
     noise_->start(numbers.first(count), axis.noise);
     for (int step = 0; step < 2; ++step) {
       const double before = axis.last;
-      pass_step(axis, numbers.subspan(count + static_cast<std::size_t>(step) * stages, stages));
+      advance_noise_step(axis, numbers.subspan(count + static_cast<std::size_t>(step) * stages, stages));
       if (stages == 1) axis.random = 0.5 * (before + axis.last);
     }
     numbers = numbers.subspan(count + 2 * stages);
   }
 }
 
-void SemiInfiniteLine::pass_step(Axis& axis, std::span<const double> numbers) {
+void SemiInfiniteLine::advance_noise_step(Axis& axis, std::span<const double> numbers) {
   forces_.resize(noise_->stages());
   noise_->forces(axis.noise, numbers, forces_);
   noise_->commit(axis.noise, numbers);
@@ -172,24 +174,24 @@ void SemiInfiniteLine::pass_step(Axis& axis, std::span<const double> numbers) {
   if (forces_.size() > 1) axis.random = axis.noise.next_outputs.back();
 }
 
-std::span<const double> SemiInfiniteLine::numbers_of(std::size_t axis) {
+std::span<const double> SemiInfiniteLine::step_numbers(std::size_t axis) {
   const std::size_t stages = noise_->stages();
-  return numbers_.at(static_cast<std::int64_t>(steps_), 0, axes_.size() * stages).subspan(axis * stages, stages);
+  return noise_stream_.at(static_cast<std::int64_t>(steps_), 0, axes_.size() * stages).subspan(axis * stages, stages);
 }
 
 std::span<const double> SemiInfiniteLine::random_forces(std::size_t axis) {
   forces_.assign(noise_ ? noise_->stages() : 1, 0.0);
-  if (noise_) noise_->forces(axes_[axis].noise, numbers_of(axis), forces_);
+  if (noise_) noise_->forces(axes_[axis].noise, step_numbers(axis), forces_);
   return forces_;
 }
 
-void SemiInfiniteLine::renew_noise() {
+void SemiInfiniteLine::advance_noise() {
   if (axes_.empty()) return;
-  for (std::size_t axis = 0; axis < axes_.size(); ++axis) pass_step(axes_[axis], numbers_of(axis));
+  for (std::size_t axis = 0; axis < axes_.size(); ++axis) advance_noise_step(axes_[axis], step_numbers(axis));
   steps_ += 1.0;
 }
 
-std::shared_ptr<const LineNoise> SemiInfiniteLine::at_temperature(std::shared_ptr<const NoiseFilter> filter) const {
+std::shared_ptr<const LineNoise> SemiInfiniteLine::make_noise(std::shared_ptr<const NoiseFilter> filter) const {
   if (!filter) return nullptr;
   return std::make_shared<const DiscreteNoise>(std::move(filter), options_.temperature * options_.stiffness);
 }
@@ -199,17 +201,17 @@ std::shared_ptr<const LineParts> SemiInfiniteLine::parts(double h, double gamma)
                     is_warm());
 }
 
-void SemiInfiniteLine::take(const ConvolutionShape& shape, Force force, const KernelCertificate& certificate,
-                            double time_unit, std::shared_ptr<const LineNoise> noise) {
+void SemiInfiniteLine::set_convolution(const ConvolutionShape& shape, Force force, const KernelCertificate& certificate,
+                                       double time_unit, std::shared_ptr<const LineNoise> noise) {
   force_ = std::move(force);
-  kicks_.reset();
+  kick_scheme_.reset();
   certificate_ = certificate;
   horizon_ = certificate.horizon * time_unit;
   norm_unit_ = options_.stiffness * time_unit;
-  const bool has_room = shape == shape_;
+  const bool has_same_shape = shape == shape_;
   shape_ = shape;
   if (noise) noise_ = std::move(noise);
-  if (!axes_.empty() && (!has_room || (noise_ && steps_ == 0.0))) prepare(key_);
+  if (!axes_.empty() && (!has_same_shape || (noise_ && steps_ == 0.0))) prepare(key_);
 }
 
 std::vector<StateField> SemiInfiniteLine::fields() {
@@ -218,10 +220,10 @@ std::vector<StateField> SemiInfiniteLine::fields() {
   for (int axis = 0; axis < attachment().axes(); ++axis) {
     const bool is_here = communicator().is_root();
     Axis& row = is_here ? axes_[static_cast<std::size_t>(axis)] : elsewhere;
-    const std::pair<const char*, double*> numbers[] = {
+    const std::pair<const char*, double*> values[] = {
         {"work", &row.work},   {"place", &row.last_kick_position},    {"force", &row.force},
         {"phase", &row.phase}, {"carry", &row.deferred_displacement}, {"ledger", &row.work_filter_state}};
-    for (const auto& [name, number] : numbers) fields.push_back({name, axis, 0, 1, {number, is_here ? 1u : 0u}});
+    for (const auto& [name, value] : values) fields.push_back({name, axis, 0, 1, {value, is_here ? 1u : 0u}});
     shape_.add_fields("", axis, is_here ? &row : nullptr, fields);
     if (!noise_) continue;
     fields.push_back({"random", axis, 0, 1, {&row.random, is_here ? 1u : 0u}});
@@ -236,7 +238,7 @@ double SemiInfiniteLine::force_on(const Axis& axis, double x) const {
   return force_ ? force_(axis, x) : -options_.stiffness * (x - axis.last_kick_position);
 }
 
-// Between two kicks the trapezoidal rule: the energy of sites and springs at the kick before and the force on the way.
+// Between two kicks by the trapezoidal rule, from the energy at the last kick and the force since then.
 EnvironmentEnergy SemiInfiniteLine::energy(std::span<const double> head) {
   double work = 0.0;
   for (std::size_t axis = 0; axis < axes_.size(); ++axis) {

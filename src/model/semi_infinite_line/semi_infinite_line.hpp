@@ -1,13 +1,13 @@
-// A line of sites without end, of which nothing is kept but its memory of the head.
+// A semi-infinite line of sites, represented by its memory kernel.
 //
-// A scheme sees of the line a kernel over its steps, or takes the kernel's exponentials along (stepped_kernel.hpp,
-// continuous_kernel.hpp): some hundred numbers in the place of all sites, on rank 0, for the path of the closed line of
-// any length until its echo. Their state belongs to the scheme that the last march was made for.
+// A scheme uses a kernel over its steps, or integrates the exponentials of the kernel in continuous time
+// (discrete_kernel.hpp, continuous_kernel.hpp): some hundred numbers on rank 0 replace all sites, for the trajectory of
+// the closed line of any length until its echo. Their state belongs to the scheme of the stepper made last.
 //
-// A warm one adds the force that a line in equilibrium has on a head that is held: a number of every step, which a
-// filter makes of white numbers (line_noise.hpp). Where kicks begin and end a step, one belongs to two steps and has
-// the mean of their forces: positions are as exact with it as with the one kick of other steps, and time has no
-// direction.
+// With kT > 0 the force of a line in equilibrium on a clamped head is added: filtered white noise with one value a step
+// (line_noise.hpp). Where a step begins and ends with kicks, each of these kicks is shared by two steps and has the
+// mean of their random forces: positions are as accurate as with one kick a step, and the scheme remains
+// time-symmetric.
 #pragma once
 
 #include <functional>
@@ -26,7 +26,7 @@ struct SemiInfiniteLineOptions {
   double mass = 1.0;
   double stiffness = 1.0;
   double tolerance = 1e-12;                  ///< of the kernel, relative to the sum of its absolute values
-  double horizon = 0.0;                      ///< s; KernelAccuracy::forever, as a warm line always has it
+  double horizon = 0.0;                      ///< s, or KernelAccuracy::forever, which kT > 0 implies
   double temperature = 0.0;                  ///< kT, J
   double step = 1.0;                         ///< of the run, s
   double end = 0.0;                          ///< of the run, s
@@ -35,16 +35,16 @@ struct SemiInfiniteLineOptions {
 
 class SemiInfiniteLine final : public Environment, public Certified, public Noisy {
  public:
-  /// The line's memory of the head's displacements on one axis.
+  /// The state of the line's memory on one axis.
   struct Axis : ConvolutionState {
-    double work = 0.0;                   ///< that the head has done, J
+    double work = 0.0;                   ///< done by the head, J
     double last_kick_position = 0.0;     ///< of the head at the last kick
-    double force = 0.0;                  ///< at the last kick, but for that of the noise
-    double phase = 0.0;                  ///< how much of a step the head has drifted since
-    double deferred_displacement = 0.0;  ///< displacement that the line has not been told of yet
-    double random = 0.0;                 ///< force of the noise at the last kick
-    double last = 0.0;                   ///< that of the last stage of the last step
-    double work_filter_state = 0.0;  ///< what the work of the next step takes over from the last, under gamma schemes
+    double force = 0.0;                  ///< at the last kick, without the random force
+    double phase = 0.0;                  ///< drift of the head since then, in steps
+    double deferred_displacement = 0.0;  ///< part of the initial displacement that has not entered yet
+    double random = 0.0;                 ///< random force at the last kick
+    double last = 0.0;                   ///< random force at the last stage of the last step
+    double work_filter_state = 0.0;      ///< state of the filter for the work, under gamma schemes
     ConvolutionState noise;
   };
   /// Force between steps with the head at x.
@@ -54,7 +54,7 @@ class SemiInfiniteLine final : public Environment, public Certified, public Nois
                    const Communicator& communicator);
 
   std::int64_t bytes(const Scheme&) const override { return 0; }
-  /// Its first `limit` sites, at whose end it is held.
+  /// The first `limit` sites, clamped at the end.
   LumpedNetwork assemble(std::int64_t limit) const override;
   std::optional<AnalyticKernel> analytic_kernel(std::span<const double> times) const override;
   std::optional<Certificate> certificate() const override;
@@ -65,68 +65,68 @@ class SemiInfiniteLine final : public Environment, public Certified, public Nois
   std::unique_ptr<ExplicitEnvironmentStepper> explicit_stepper(const ExplicitScheme& scheme, double h) override;
   std::unique_ptr<ImplicitEnvironmentStepper> implicit_stepper(const PartitionedRungeKutta& scheme, double h) override;
 
-  // What the marches work with.
+  // For steppers.
   const SemiInfiniteLineOptions& options() const { return options_; }
   /// h sqrt(lambda/M).
   double courant(double h) const;
-  /// By axis; empty where this rank is not the root.
+  /// By axis; empty except on rank 0.
   std::vector<Axis>& axes() { return axes_; }
   bool is_warm() const { return options_.temperature > 0.0; }
-  /// What the marches of kernels over steps are made of. @note Steps of `h` under the gamma scheme with this g.
+  /// Kernel over steps and noise, for steps `h` of the gamma scheme with this g.
   std::shared_ptr<const LineParts> parts(double h, double gamma) const;
-  /// Makes room for the state of a scheme with such a kernel, and with such noise; one that has moved under another
-  /// scheme is at rest again. `time_unit` is that of the kernel, s.
-  void take(const ConvolutionShape& shape, Force force, const KernelCertificate& certificate, double time_unit,
-            std::shared_ptr<const LineNoise> noise = nullptr);
-  /// The march that has taken it has one kick in every step of `h`, and where a step ends the force has come by the
-  /// share `later` from that of this kick to that of the next.
-  void set_kick_scheme(double h, double later) { kicks_ = {h, later}; }
-  /// What its random force comes from; nullptr where it is cold, and before the first march.
+  /// Allocates the state of a scheme with this kernel and noise; a state of another shape is reset to rest. `time_unit`
+  /// is that of the kernel, s.
+  void set_convolution(const ConvolutionShape& shape, Force force, const KernelCertificate& certificate,
+                       double time_unit, std::shared_ptr<const LineNoise> noise = nullptr);
+  /// Declares a scheme with one kick in every step `h`; at the end of a step the force is interpolated by
+  /// `end_fraction` from this kick to the next one.
+  void set_kick_scheme(double h, double end_fraction) { kick_scheme_ = {h, end_fraction}; }
+  /// The source of the random force; nullptr for kT = 0, and before the first stepper is made.
   const LineNoise* random_source() const { return noise_.get(); }
-  /// A filter at the line's temperature; nullptr for none.
-  std::shared_ptr<const LineNoise> at_temperature(std::shared_ptr<const NoiseFilter> filter) const;
-  /// The random force at the stages of the step under way, N; 0 where the line is cold.
+  /// The noise of `filter` at the line's temperature; nullptr without a filter.
+  std::shared_ptr<const LineNoise> make_noise(std::shared_ptr<const NoiseFilter> filter) const;
+  /// The random force at the stages of the current step, N; 0 for kT = 0.
   std::span<const double> random_forces(std::size_t axis);
-  /// Of steps with one stage.
+  /// For schemes with one stage.
   double random_force(std::size_t axis) { return random_forces(axis)[0]; }
-  /// The same in the kick at its end, which is half the next step's.
+  /// The random force in the kick at the end of the step, which belongs to the next step as well.
   double random_force_at_end(std::size_t axis) { return 0.5 * (axes_[axis].last + random_force(axis)); }
-  /// The random force after this is that of the next step.
+  /// Advances the random force to the next step.
   void end_step() {
-    if (noise_) renew_noise();
+    if (noise_) advance_noise();
   }
 
-  NoiseStream* noise() override { return is_warm() ? &numbers_ : nullptr; }
+  NoiseStream* noise() override { return is_warm() ? &noise_stream_ : nullptr; }
   bool is_markovian() const override { return false; }
 
  private:
   EnvironmentProperties describe() const override;
   std::optional<std::string> own_unsupported_reason(const Scheme& scheme) const override;
-  std::optional<std::string> unsupported_reason_for(const KickDriftSequence& turns) const;
+  std::optional<std::string> unsupported_reason_for(const KickDriftSequence& sequence) const;
   double force_on(const Axis& axis, double x) const;
   void start_noise();
-  /// The same for all axes, with the numbers of the step under way.
-  void renew_noise();
-  /// Goes on by a step with these numbers.
-  void pass_step(Axis& axis, std::span<const double> numbers);
-  /// Those of the step under way.
-  std::span<const double> numbers_of(std::size_t axis);
+  /// Advances all axes with the random numbers of the current step.
+  void advance_noise();
+  /// Advances one axis by a step with these random numbers.
+  void advance_noise_step(Axis& axis, std::span<const double> numbers);
+  /// The random numbers of the current step.
+  std::span<const double> step_numbers(std::size_t axis);
 
   SemiInfiniteLineOptions options_;
   ConvolutionShape shape_;
   Force force_;
-  struct OneKick {
-    double step, later;
+  struct KickScheme {
+    double step, end_fraction;
   };
-  std::optional<OneKick> kicks_;  // of the march that has taken it last, where it is such a one
+  std::optional<KickScheme> kick_scheme_;  // of the stepper made last, if it has one kick a step
   std::optional<KernelCertificate> certificate_;
-  double horizon_ = 0.0, norm_unit_ = 0.0;  // of that, s and kg/s
+  double horizon_ = 0.0, norm_unit_ = 0.0;  // of the certificate, s and kg/s
   std::vector<Axis> axes_;
   std::shared_ptr<const LineNoise> noise_;
   std::vector<double> forces_;  // of the stages of an axis
   RngKey key_;                  // of the start
-  NoiseStream numbers_;
-  double steps_ = 0.0;  // that have used numbers, a whole number; on rank 0
+  NoiseStream noise_stream_;
+  double steps_ = 0.0;  // steps that have used random numbers, an integer; on rank 0
 };
 
 std::unique_ptr<ExplicitEnvironmentStepper> make_explicit_environment_stepper(SemiInfiniteLine& line,

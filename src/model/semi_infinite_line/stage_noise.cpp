@@ -1,5 +1,5 @@
-// The bilinear map s = 2 (z - 1)/(z + 1) takes the kernel in continuous time to one over steps, for which the factor is
-// known, and its filter back: 1/(s - s_j) = (z_j + 1)/4 + (z_j + 1)^2/4 /(z - z_j).
+// The bilinear map s = 2 (z - 1)/(z + 1) maps the kernel in continuous time to one over steps, whose spectral factor is
+// computed, and the filter back: 1/(s - s_j) = (z_j + 1)/4 + (z_j + 1)^2/4 /(z - z_j).
 // Tested by tests/model/semi_infinite_line/stage_noise_test.cpp.
 #include "model/semi_infinite_line/stage_noise.hpp"
 
@@ -18,7 +18,7 @@ namespace {
 using Complex = std::complex<double>;
 constexpr Complex i(0.0, 1.0);
 
-/// Next to 0 to all digits. Decays within a step, which are numbers next to -1, are all the same.
+/// Accurate close to 0. For x close to -1, exponentials that decay within a step, the result is bounded.
 Complex log1p(Complex x) {
   constexpr double fastest = 1e-300;
   if (std::norm(x) > 0.25) return std::log(std::max(std::abs(1.0 + x), fastest)) + i * std::arg(1.0 + x);
@@ -26,21 +26,21 @@ Complex log1p(Complex x) {
 }
 
 /// z_j = (2 + s_j)/(2 - s_j) of s_j = 2 i + offset, which is i for offset 0.
-ExponentialTerm mapped(const ExponentialTerm& decay) {
-  const Complex apart = decay.offset / (2.0 + 2.0 * i);
-  return {0.5 * std::numbers::pi, log1p(apart) - log1p(-i * apart), 0.0};
+ExponentialTerm to_discrete(const ExponentialTerm& term) {
+  const Complex relative_offset = term.offset / (2.0 + 2.0 * i);
+  return {0.5 * std::numbers::pi, log1p(relative_offset) - log1p(-i * relative_offset), 0.0};
 }
 
 }  // namespace
 
 ContinuousFilter make_continuous_filter(const BesselKernel& kernel) {
   DiscreteKernel covariances{{kernel.damper}, {}};
-  for (const ExponentialTerm& decay : kernel.exponential_terms) {
-    ExponentialTerm of_steps = mapped(decay);
-    const Complex above = std::exp(of_steps.exponent()) + 1.0;
-    covariances.first[0] += 0.25 * (decay.weight * above).real();
-    of_steps.weight = 0.25 * decay.weight * above * above;
-    covariances.exponential_terms.push_back(of_steps);
+  for (const ExponentialTerm& term : kernel.exponential_terms) {
+    ExponentialTerm discrete = to_discrete(term);
+    const Complex z_plus_1 = std::exp(discrete.exponent()) + 1.0;
+    covariances.first[0] += 0.25 * (term.weight * z_plus_1).real();
+    discrete.weight = 0.25 * term.weight * z_plus_1 * z_plus_1;
+    covariances.exponential_terms.push_back(discrete);
   }
   covariances.first[0] *= 2.0;
   const SpectralFactor factor = spectral_factor(covariances, 0.5 * std::numbers::pi);
@@ -50,19 +50,19 @@ ContinuousFilter make_continuous_filter(const BesselKernel& kernel) {
                           StationaryNoiseState(factor.filter.exponential_terms),
                           {}};
   for (std::size_t j = 0; j < filter.exponential_terms.size(); ++j) {
-    const ExponentialTerm& of_steps = factor.filter.exponential_terms[j];
-    const Complex above = std::exp(of_steps.exponent()) + 1.0;
-    filter.feedthrough -= (of_steps.weight / above).real();
-    filter.exponential_terms[j].weight = 4.0 * of_steps.weight / (above * above);
-    // In the long run the midpoint rule with steps of 1 and the line in continuous time have the same covariances.
-    filter.start_scale.push_back(0.5 * above);
+    const ExponentialTerm& discrete = factor.filter.exponential_terms[j];
+    const Complex z_plus_1 = std::exp(discrete.exponent()) + 1.0;
+    filter.feedthrough -= (discrete.weight / z_plus_1).real();
+    filter.exponential_terms[j].weight = 4.0 * discrete.weight / (z_plus_1 * z_plus_1);
+    // The midpoint rule with steps of 1 and the line in continuous time have the same stationary covariances.
+    filter.start_scale.push_back(0.5 * z_plus_1);
   }
   return filter;
 }
 
 std::shared_ptr<const ContinuousParts> continuous_parts(double tolerance, double horizon, double run, bool is_warm) {
-  static KeyedCache<std::array<double, 4>, ContinuousParts> made;
-  return made.of({tolerance, horizon, run, is_warm ? 1.0 : 0.0}, [&] {
+  static KeyedCache<std::array<double, 4>, ContinuousParts> cache;
+  return cache.get_or_make({tolerance, horizon, run, is_warm ? 1.0 : 0.0}, [&] {
     ContinuousParts parts{make_bessel_kernel(tolerance, horizon, run), nullptr};
     if (is_warm) parts.noise = std::make_shared<const ContinuousFilter>(make_continuous_filter(parts.kernel));
     return parts;
@@ -70,18 +70,18 @@ std::shared_ptr<const ContinuousParts> continuous_parts(double tolerance, double
 }
 
 bool keeps_quadratic_invariants(const PartitionedRungeKutta& scheme) {
-  constexpr double roundoff = 1e-13;
+  constexpr double round_off = 1e-13;
   const Eigen::MatrixXd weighted = scheme.b.asDiagonal() * scheme.a;
-  return scheme.a.isApprox(scheme.a_hat, roundoff) &&
-         (weighted + weighted.transpose()).isApprox(scheme.b * scheme.b.transpose(), roundoff);
+  return scheme.a.isApprox(scheme.a_hat, round_off) &&
+         (weighted + weighted.transpose()).isApprox(scheme.b * scheme.b.transpose(), round_off);
 }
 
 StageNoise::StageNoise(std::shared_ptr<const ContinuousFilter> filter, const PartitionedRungeKutta& scheme,
                        double courant, double strength)
     : filter_(std::move(filter)),
-      staged_(make_runge_kutta_modes(filter_->exponential_terms, scheme, courant, courant, std::sqrt(strength))) {
-  staged_.feedthrough += std::sqrt(strength) * filter_->feedthrough *
-                         Eigen::MatrixXd::Identity(staged_.feedthrough.rows(), staged_.feedthrough.cols());
+      modes_(make_runge_kutta_modes(filter_->exponential_terms, scheme, courant, courant, std::sqrt(strength))) {
+  modes_.feedthrough += std::sqrt(strength) * filter_->feedthrough *
+                        Eigen::MatrixXd::Identity(modes_.feedthrough.rows(), modes_.feedthrough.cols());
   for (const double weight : scheme.b) scale_.push_back(1.0 / std::sqrt(courant * weight));
 }
 
@@ -92,7 +92,7 @@ void StageNoise::start(std::span<const double> numbers, ConvolutionState& state)
     state.imaginary[j] = value.imag();
   }
   for (std::size_t output = 0; output < state.next_outputs.size(); ++output) {
-    state.next_outputs[output] = staged_.modes->read(state.real.data(), state.imaginary.data(), output);
+    state.next_outputs[output] = modes_.modes->read(state.real.data(), state.imaginary.data(), output);
   }
 }
 
@@ -101,7 +101,7 @@ void StageNoise::forces(const ConvolutionState& state, std::span<const double> n
   for (std::size_t stage = 0; stage < forces.size(); ++stage) {
     forces[stage] = state.next_outputs[stage];
     for (std::size_t other = 0; other < forces.size(); ++other) {
-      forces[stage] += staged_.feedthrough(static_cast<Eigen::Index>(stage), static_cast<Eigen::Index>(other)) *
+      forces[stage] += modes_.feedthrough(static_cast<Eigen::Index>(stage), static_cast<Eigen::Index>(other)) *
                        scale_[other] * numbers[other];
     }
   }
@@ -110,7 +110,7 @@ void StageNoise::forces(const ConvolutionState& state, std::span<const double> n
 void StageNoise::commit(ConvolutionState& state, std::span<const double> numbers) const {
   std::vector<double> inputs(scale_);
   for (std::size_t stage = 0; stage < inputs.size(); ++stage) inputs[stage] *= numbers[stage];
-  staged_.modes->advance(state.real.data(), state.imaginary.data(), inputs, state.next_outputs);
+  modes_.modes->advance(state.real.data(), state.imaginary.data(), inputs, state.next_outputs);
 }
 
 }  // namespace bathline

@@ -1,18 +1,18 @@
-// The noise of a warm line without end at the stages of Gauss collocation.
+// The noise of a semi-infinite line at the stages of Gauss collocation.
 //
 // With b_i a_ij + b_j a_ji = b_i b_j a step of x' = A x + B w has for every quadratic form P
 //
-//   x+^T P x+ - x^T P x = 2 h sum_i b_i X_i^T P (A X_i + B w_i),   X_i and w_i those of the stages.
+//   x+^T P x+ - x^T P x = 2 h sum_i b_i X_i^T P (A X_i + B w_i),   with the values X_i and w_i of the stages.
 //
-// Where P^-1 = kT^-1 <x x^T> is what white noise has in continuous time, P A + A^T P = -P B B^T P, and with
-// y_i = w_i - B^T P X_i the right-hand side is h sum_i b_i (w_i^2 - y_i^2): the step is an orthogonal map of
-// (P^1/2 x, (h b_i)^1/2 w_i) to (P^1/2 x+, (h b_i)^1/2 y_i). So independent w_i of variance 1/(h b_i) keep the Gibbs
-// distribution of linear systems, memories of exponentials included, at any step and with any number of stages. One
-// force that is the same all through a step does so with one stage alone.
+// If P^-1 = kT^-1 <x x^T> is the covariance under white noise in continuous time, P A + A^T P = -P B B^T P, and with
+// y_i = w_i - B^T P X_i the right-hand side is h sum_i b_i (w_i^2 - y_i^2): the step is an orthogonal map of (P^1/2 x,
+// (h b_i)^1/2 w_i) to (P^1/2 x+, (h b_i)^1/2 y_i). So independent w_i of variance 1/(h b_i) preserve the Gibbs
+// distribution of linear systems, including exponential memories, for any step and any number of stages. A force that
+// is constant during a step does so only with one stage.
 //
-// A line that was drawn from exp(-H/kT), and goes on by the same method, has this force: at e^{i theta} the stages see
-// the frequencies w_l at which the method takes an oscillation for theta, each with |B(i w_l)|^2 = 2 Re g(i w_l), on
-// vectors that are orthogonal with the weights b_i. Theorem and filter are ours.
+// A line drawn from exp(-H/kT) and advanced by the same method has this force: at e^{i theta} the stages contain the
+// frequencies w_l that the method maps to theta, each with |B(i w_l)|^2 = 2 Re g(i w_l), on vectors that are orthogonal
+// with the weights b_i. Theorem and filter are ours.
 #pragma once
 
 #include <memory>
@@ -27,24 +27,24 @@ namespace bathline {
 struct ContinuousFilter {
   double feedthrough;
   std::vector<ExponentialTerm> exponential_terms;
-  double error;  ///< of the spectrum, over its largest value
+  double error;  ///< of the spectrum, relative to its largest value
   StationaryNoiseState start;
-  std::vector<std::complex<double>> start_scale;  ///< of what `start` makes of each exponential
+  std::vector<std::complex<double>> start_scale;  ///< factor of each exponential of `start`
 };
 ContinuousFilter make_continuous_filter(const BesselKernel& kernel);
 
-/// The kernel of a line in continuous time, and its noise where it is warm, made once for all runs.
+/// The kernel of a line in continuous time, and its noise if kT > 0, made once for all runs.
 struct ContinuousParts {
   BesselKernel kernel;
-  std::shared_ptr<const ContinuousFilter> noise;  ///< nullptr for a cold line
+  std::shared_ptr<const ContinuousFilter> noise;  ///< nullptr for kT = 0
 };
 /// Arguments as those of make_bessel_kernel.
 std::shared_ptr<const ContinuousParts> continuous_parts(double tolerance, double horizon, double run, bool is_warm);
 
-/// Whether b_i a_ij + b_j a_ji = b_i b_j, with which all quadratic invariants stay.
+/// Whether b_i a_ij + b_j a_ji = b_i b_j, so that quadratic invariants are conserved.
 bool keeps_quadratic_invariants(const PartitionedRungeKutta& scheme);
 
-/// Of a scheme that keeps quadratic invariants.
+/// The noise for a scheme that conserves quadratic invariants.
 class StageNoise final : public LineNoise {
  public:
   /// `courant` is h sqrt(lambda/M), `strength` kT lambda, N^2.
@@ -52,8 +52,8 @@ class StageNoise final : public LineNoise {
              double strength);
 
   double error() const override { return filter_->error; }
-  /// The last one of its tails is the force at the end of a step.
-  ConvolutionShape shape() const override { return {.next_outputs = stages() + 1, .modes = staged_.modes->size()}; }
+  /// The last output is the force at the end of a step.
+  ConvolutionShape shape() const override { return {.next_outputs = stages() + 1, .modes = modes_.modes->size()}; }
   std::size_t stages() const override { return scale_.size(); }
   std::size_t start_numbers() const override { return filter_->start.numbers(); }
   void start(std::span<const double> numbers, ConvolutionState& state) const override;
@@ -62,8 +62,8 @@ class StageNoise final : public LineNoise {
 
  private:
   std::shared_ptr<const ContinuousFilter> filter_;
-  std::vector<double> scale_;  // of the numbers
-  RungeKuttaModes staged_;
+  std::vector<double> scale_;  // factors of the standard normal numbers
+  RungeKuttaModes modes_;
 };
 
 }  // namespace bathline

@@ -1,4 +1,4 @@
-// Where the exponentials of a noise that has gone on for ever are.
+// The stationary state of noise exponentials.
 #pragma once
 
 #include <complex>
@@ -9,13 +9,13 @@
 
 namespace bathline {
 
-/// What white numbers that have driven y_j+ = z_j y_j + e for ever make of the y_j, z_j those of decays over steps.
+/// The stationary state of y_j+ = z_j y_j + e with white noise e, z_j the exponentials over steps.
 class StationaryNoiseState {
  public:
   StationaryNoiseState() = default;
   explicit StationaryNoiseState(const std::vector<ExponentialTerm>& exponential_terms);
 
-  /// How many standard normal numbers it takes: as many as y have parts.
+  /// Number of standard normal numbers that it needs: two for each y_j.
   std::size_t numbers() const { return 2 * rows_.size(); }
   std::complex<double> value(std::size_t j, std::span<const double> numbers) const;
 

@@ -14,9 +14,9 @@ TEST(ContinuousKernel, IsBesselsFunction) {
           compressed_bessel_kernel({.error = error, .horizon = horizon});
       for (const double t : {0.2, 1.0, 2.6, 9.0, 40.0, 333.0, 2000.0}) {
         double sum = 0.0;
-        for (const ExponentialTerm& decay : exponential_terms) {
-          EXPECT_LE(decay.offset.real(), 0.0);
-          sum += (decay.weight * std::exp(t * decay.exponent())).real();
+        for (const ExponentialTerm& term : exponential_terms) {
+          EXPECT_LE(term.offset.real(), 0.0);
+          sum += (term.weight * std::exp(t * term.exponent())).real();
         }
         EXPECT_NEAR(sum, ::j1(2.0 * t) / t, 3.0 * error + 1e-15) << t << " until " << horizon;
       }

@@ -1,6 +1,5 @@
-// The noise of a warm line without end: its balance with the exact kernel, where it starts, the Gibbs distribution of
-// linear systems by the responses to single numbers, the ledger, and numbers that depend on nothing but what they are
-// for.
+// The noise of a semi-infinite line: its balance with the exact kernel, its initial state, the Gibbs distribution of
+// linear systems by the responses to single random numbers, the energy ledger, and reproducible random numbers.
 #include "model/semi_infinite_line/line_noise.hpp"
 
 #include <gmock/gmock.h>
@@ -24,7 +23,7 @@ using testing::HasSubstr;
 constexpr double kt = 0.7, mass = 1.4, stiffness = 0.3, line_mass = 0.6, h = 0.25;
 double lambda_for(double courant) { return line_mass * courant * courant / (h * h); }
 
-std::unique_ptr<Environment> endless(double courant, double temperature = kt, int axes = 1) {
+std::unique_ptr<Environment> semi_infinite(double courant, double temperature = kt, int axes = 1) {
   return std::make_unique<SemiInfiniteLine>("line", Attachment({{0, 1.0}}, axes),
                                             SemiInfiniteLineOptions{.mass = line_mass,
                                                                     .stiffness = lambda_for(courant),
@@ -35,8 +34,8 @@ std::unique_ptr<Environment> endless(double courant, double temperature = kt, in
                                             test_world());
 }
 
-Problem warm(double courant, double quartic, std::uint32_t realisation = 0, double q0 = 0.0) {
-  return particle_in({.mass = mass, .stiffness = stiffness, .quartic = quartic, .q0 = q0}, endless(courant),
+Problem warm_problem(double courant, double quartic, std::uint32_t realisation = 0, double q0 = 0.0) {
+  return particle_in({.mass = mass, .stiffness = stiffness, .quartic = quartic, .q0 = q0}, semi_infinite(courant),
                      realisation);
 }
 
@@ -46,30 +45,31 @@ struct NoisyMethod {
   Scheme scheme;
 };
 
-/// Those with a noise, with their g, which for kicks and drifts by turns is that of where a step begins: their kernel
-/// is that of 0.
+/// The methods with noise and their g; for alternating kicks and drifts g depends on where a step begins, and the
+/// kernel is that of g = 0.
 std::vector<NoisyMethod> noisy_methods() {
   std::vector<NoisyMethod> all;
-  const std::pair<const char*, double> of_catalogue[] = {{"gamma(gamma=0.000000)", 0.0},
-                                                         {"gamma(gamma=0.500000)", 0.5},
-                                                         {"gamma(gamma=1.000000)", 1.0},
-                                                         {"time-centred", 0.5},
-                                                         {"gauss(stages=1)", 0.5},
-                                                         {"gauss(stages=2)", 0.5},
-                                                         {"gauss(stages=3)", 0.5},
-                                                         {"gauss(stages=4)", 0.5},
-                                                         {"stoermer-verlet(order_of_substeps=drift-kick-drift)", 0.0},
-                                                         {"stoermer-verlet(order_of_substeps=kick-drift-kick)", 0.0},
-                                                         {"lobatto(stages=2)", 0.0}};
-  for (const auto& [name, g] : of_catalogue) all.push_back({name, g, method_case(name).scheme});
+  const std::pair<const char*, double> catalogue_methods[] = {
+      {"gamma(gamma=0.000000)", 0.0},
+      {"gamma(gamma=0.500000)", 0.5},
+      {"gamma(gamma=1.000000)", 1.0},
+      {"time-centred", 0.5},
+      {"gauss(stages=1)", 0.5},
+      {"gauss(stages=2)", 0.5},
+      {"gauss(stages=3)", 0.5},
+      {"gauss(stages=4)", 0.5},
+      {"stoermer-verlet(order_of_substeps=drift-kick-drift)", 0.0},
+      {"stoermer-verlet(order_of_substeps=kick-drift-kick)", 0.0},
+      {"lobatto(stages=2)", 0.0}};
+  for (const auto& [name, g] : catalogue_methods) all.push_back({name, g, method_case(name).scheme});
   for (const double g : {0.07, 0.3, 0.49, 0.52, 0.8}) {
     all.push_back({"gamma(gamma=" + std::to_string(g) + ")", g, one_stage(1.0 - g, g)});
   }
   return all;
 }
 
-/// Kicks before and after a drift.
-bool kicks_around(const std::string& name) {
+/// Whether a step has kicks before and after a drift.
+bool kicks_at_both_ends(const std::string& name) {
   return name.find("kick-drift-kick") != std::string::npos || name.starts_with("lobatto");
 }
 
@@ -84,7 +84,7 @@ ConvolutionState room(const LineNoise& noise) {
   return state;
 }
 
-/// C_n + C_{n+1} - 2 G_n, G those of Legendre polynomials.
+/// C_n + C_{n+1} = 2 G_n, with G from Legendre polynomials.
 void expect_balance(const List& covariances, double courant, double g) {
   const List exact = exact_line_kernel(DiscreteLine(courant, g), static_cast<int>(covariances.size()) + 1);
   for (std::size_t n = 0; n + 1 < covariances.size(); ++n) {
@@ -97,9 +97,9 @@ void expect_balance(const List& covariances, double courant, double g) {
 const std::vector<std::pair<double, double>> kernels = {{0.0, 0.5}, {0.0, 0.95}, {0.0, 1.0}, {0.3, 0.4}, {0.25, 2.0},
                                                         {0.5, 0.3}, {0.5, 3.0},  {0.8, 0.5}, {1.0, 0.7}};
 
-// The spectrum is worst in the gap, where it is a rounding of its terms; covariances are means over all angles.
-// <R^k R^{k+n}> from all numbers that R^k depends on: those of the start and of the steps until then.
-TEST(LineNoise, BalancesTheExactKernelFromItsStartOn) {
+// <R^k R^{k+n}> from all random numbers that R^k depends on: those of the start and of the steps before. The spectrum
+// has its largest error in the gap, where its terms cancel; covariances are means over all angles.
+TEST(LineNoise, BalancesTheExactKernelFromItsStart) {
   constexpr int lags = 40;
   for (const auto& [g, courant] : kernels) {
     const DiscreteNoise noise(filter_of(courant, g), 1.0);
@@ -107,27 +107,28 @@ TEST(LineNoise, BalancesTheExactKernelFromItsStartOn) {
     List numbers(noise.start_numbers());
     for (const int first : {0, 25}) {
       List covariances(lags);
-      const auto add = [&](int of_start, int of_step) {
+      const auto add = [&](int start_index, int step_index) {
         ConvolutionState state = room(noise);
-        if (of_start >= 0) numbers[static_cast<std::size_t>(of_start)] = 1.0;
+        if (start_index >= 0) numbers[static_cast<std::size_t>(start_index)] = 1.0;
         noise.start(numbers, state);
-        if (of_start >= 0) numbers[static_cast<std::size_t>(of_start)] = 0.0;
+        if (start_index >= 0) numbers[static_cast<std::size_t>(start_index)] = 0.0;
         List forces;
         for (int n = 0; n < first + lags; ++n) {
-          const double number = n == of_step ? 1.0 : 0.0;
+          const double number = n == step_index ? 1.0 : 0.0;
           noise.forces(state, {&number, 1}, {&forces.emplace_back(), 1});
           noise.commit(state, {&number, 1});
         }
         for (int n = 0; n < lags; ++n) covariances[n] += forces[first] * forces[first + n];
       };
-      for (std::size_t of_start = 0; of_start < numbers.size(); ++of_start) add(static_cast<int>(of_start), -1);
-      for (int of_step = 0; of_step <= first; ++of_step) add(-1, of_step);
+      for (std::size_t start_index = 0; start_index < numbers.size(); ++start_index)
+        add(static_cast<int>(start_index), -1);
+      for (int step_index = 0; step_index <= first; ++step_index) add(-1, step_index);
       expect_balance(covariances, courant, g);
     }
   }
 }
 
-// Tolerances with which the damper leaves a spectrum with dips, Courant numbers near those where it ends, and kernels
+// Tolerances with which the spectrum has minima close to 0, Courant numbers close to the stability limit, and kernels
 // with many first terms.
 TEST(LineNoise, FactorsEverySpectrum) {
   struct Case {
@@ -142,34 +143,34 @@ TEST(LineNoise, FactorsEverySpectrum) {
   }
 }
 
-/// <x x^T> of x = (q, v) so many steps after <x x^T> = root root^T, from the responses to all that is random: the
-/// start of the particle and of the line, and the numbers of the steps.
+/// <x x^T> of x = (q, v) `steps` steps after <x x^T> = root root^T, from the responses to all random numbers: those of
+/// the initial particle and line, and those of the steps.
 MatrixXd covariance_after(int steps, const MatrixXd& root, const Scheme& scheme, double courant) {
   MatrixXd sum = MatrixXd::Zero(2, 2);
-  const auto respond = [&](const Eigen::Vector2d& x0, int of_start, int of_step, bool adds_all) {
-    Problem problem = warm(courant, 0.0, 0, x0[0]);
+  const auto respond = [&](const Eigen::Vector2d& x0, int start_index, int step_index, bool adds_all) {
+    Problem problem = warm_problem(courant, 0.0, 0, x0[0]);
     problem.p[0] = mass * x0[1];
     auto& line = dynamic_cast<SemiInfiniteLine&>(*problem.environments()[0]);
     const auto stepper = make_stepper(scheme, problem, h);
     const LineNoise& noise = *line.random_source();
-    if (of_start >= static_cast<int>(noise.start_numbers())) return false;
-    if (of_step >= static_cast<int>(noise.stages())) return false;
+    if (start_index >= static_cast<int>(noise.start_numbers())) return false;
+    if (step_index >= static_cast<int>(noise.stages())) return false;
     List numbers(noise.start_numbers());
-    if (of_start >= 0) numbers[static_cast<std::size_t>(of_start)] = 1.0;
+    if (start_index >= 0) numbers[static_cast<std::size_t>(start_index)] = 1.0;
     ConvolutionState state = room(noise);
     noise.start(numbers, state);
     for (StateField& field : line.fields()) std::fill(field.values.begin(), field.values.end(), 0.0);
-    const auto put = [&](const char* name, const auto& values) {
+    const auto set_field = [&](const char* name, const auto& values) {
       std::copy(values.begin(), values.end(), line.field(name, 0).values.begin());
     };
-    put("noise_tails", state.next_outputs);
-    put("noise_due", state.pending);
-    put("noise_recent", state.input_history);
-    put("noise_real", state.real);
-    put("noise_imaginary", state.imaginary);
+    set_field("noise_tails", state.next_outputs);
+    set_field("noise_due", state.pending);
+    set_field("noise_recent", state.input_history);
+    set_field("noise_real", state.real);
+    set_field("noise_imaginary", state.imaginary);
     line.noise()->set_source([=](std::int64_t step, int, std::span<double> to) {
       std::fill(to.begin(), to.end(), 0.0);
-      if (step == 0 && of_step >= 0) to[static_cast<std::size_t>(of_step)] = 1.0;
+      if (step == 0 && step_index >= 0) to[static_cast<std::size_t>(step_index)] = 1.0;
     });
     for (int n = 1; n <= steps; ++n) {
       EXPECT_FALSE(stepper->advance(1));
@@ -178,18 +179,18 @@ MatrixXd covariance_after(int steps, const MatrixXd& root, const Scheme& scheme,
     }
     return true;
   };
-  // A number of step k does at the end what one of the first step does k steps before it.
-  const Eigen::Vector2d rest = Eigen::Vector2d::Zero();
-  for (int of_step = 0; respond(rest, -1, of_step, true);) ++of_step;
-  for (int of_start = 0; respond(rest, of_start, -1, false);) ++of_start;
+  // The response to a number of step k is that to a number of the first step, k steps earlier.
+  const Eigen::Vector2d at_rest = Eigen::Vector2d::Zero();
+  for (int step_index = 0; respond(at_rest, -1, step_index, true);) ++step_index;
+  for (int start_index = 0; respond(at_rest, start_index, -1, false);) ++start_index;
   for (int i = 0; i < 2; ++i) respond(root.col(i), -1, -1, false);
   return sum;
 }
 
-/// What the filters of the noise of these lines are certified to, see above, and so what a covariance can be off.
+/// Certified error of the noise filters, and so the bound on the error of covariances.
 constexpr double certified = 1e-9;
 
-// From the first step on with a line that is drawn around the particle.
+// From the first step on, for a line drawn around the particle.
 TEST(LineNoise, KeepsTheGibbsDistributionOfLinearSystems) {
   MatrixXd root = MatrixXd::Zero(2, 2);
   root.diagonal() << std::sqrt(kt / stiffness), std::sqrt(kt / mass);
@@ -197,56 +198,56 @@ TEST(LineNoise, KeepsTheGibbsDistributionOfLinearSystems) {
     for (const double courant : {0.4, 0.9, 3.0}) {
       for (const int steps : {1, 2, 50}) {
         if (g != 0.5) continue;
-        const MatrixXd found = covariance_after(steps, root, scheme, courant);
-        EXPECT_LT((found - root * root.transpose()).cwiseAbs().maxCoeff(), certified)
+        const MatrixXd actual = covariance_after(steps, root, scheme, courant);
+        EXPECT_LT((actual - root * root.transpose()).cwiseAbs().maxCoeff(), certified)
             << name << " " << courant << " " << steps;
       }
     }
   }
 }
 
-// The particle's part of the Gibbs distribution of particle and line together, whose measure is exp(-I/2 kT) with
-// I = v^T (M - eta^2 K) v + (q + eta v)^T K (q + eta v), eta = (1/2 - g) h, the line's part of M - eta^2 K eliminated;
-// kicks before and after a drift have <q q> = kT/K and <p p> = kT (M - h^2 K/4). From any start: one at rest falls off
-// as n^-3/2, to 4e-6 by then.
-TEST(LineNoise, ComesToTheGibbsDistributionOfLinearSystems) {
+// The particle's part of the Gibbs distribution of particle and line together, whose measure is exp(-I/2 kT) with I =
+// v^T (M - eta^2 K) v + (q + eta v)^T K (q + eta v), eta = (1/2 - g) h, the line's part of M - eta^2 K eliminated; with
+// kicks before and after a drift <q q> = kT/K and <p p> = kT (M - h^2 K/4). The influence of a start at rest decays as
+// n^-3/2, to 4e-6 after these steps.
+TEST(LineNoise, ReachesTheGibbsDistributionOfLinearSystems) {
   constexpr double courant = 0.4;
   for (const auto& [name, g, scheme] : noisy_methods()) {
     if (g == 0.5) continue;
     SCOPED_TRACE(name);
-    const bool drifts_around = name.find("drift-kick-drift") != std::string::npos;
+    const bool drifts_at_both_ends = name.find("drift-kick-drift") != std::string::npos;
     const double eta = (0.5 - g) * h, shift = 1.0 - std::sqrt(1.0 - std::pow(2.0 * eta * courant / h, 2));
     double vv = kt / (mass - eta * eta * stiffness - 0.5 * line_mass * shift);
-    if (kicks_around(name)) vv = kt * (mass - 0.25 * h * h * (stiffness + lambda_for(courant))) / (mass * mass);
+    if (kicks_at_both_ends(name)) vv = kt * (mass - 0.25 * h * h * (stiffness + lambda_for(courant))) / (mass * mass);
     MatrixXd map = MatrixXd::Identity(2, 2);
-    if (!kicks_around(name) && !drifts_around) map(0, 1) = eta;
-    const MatrixXd found = map * covariance_after(4000, MatrixXd::Zero(2, 2), scheme, courant) * map.transpose();
-    EXPECT_NEAR(found(0, 0), kt / stiffness, certified);
-    EXPECT_NEAR(found(1, 1), vv, certified);
-    EXPECT_NEAR(found(0, 1), 0.0, certified);
+    if (!kicks_at_both_ends(name) && !drifts_at_both_ends) map(0, 1) = eta;
+    const MatrixXd actual = map * covariance_after(4000, MatrixXd::Zero(2, 2), scheme, courant) * map.transpose();
+    EXPECT_NEAR(actual(0, 0), kt / stiffness, certified);
+    EXPECT_NEAR(actual(1, 1), vv, certified);
+    EXPECT_NEAR(actual(0, 1), 0.0, certified);
   }
 }
 
-// Of random numbers, not of their variances: the force on a head that is held, whose square forgets itself within ten
-// steps, over 40000: of 4000 independent ones 5 standard errors are 0.11.
-TEST(LineNoise, ForceOnAHeldHeadHasTheBalance) {
+// With random numbers instead of their variances: the force on a clamped head over 40000 steps. Its square is
+// uncorrelated after ten steps, so that 5 standard errors of 4000 independent values are 0.11.
+TEST(LineNoise, ForceOnAClampedHeadHasTheBalance) {
   constexpr int steps = 40000;
   constexpr double courant = 0.7;
-  const auto line = endless(courant, kt, 2);
+  const auto line = semi_infinite(courant, kt, 2);
   const auto scheme = std::get<ExplicitScheme>(method_case("gamma(gamma=0.000000)").scheme);
   line->prepare({3, 1, 2});
   const auto environment_stepper = line->explicit_stepper(scheme, h);
   if (!test_world().is_root()) return;
   std::vector<List> forces(2);
-  const double still[] = {0.0, 0.0};
+  const double at_origin[] = {0.0, 0.0};
   for (int step = 0; step < steps; ++step) {
     for (const Substep& substep : scheme.substeps) {
       double force[2];
-      environment_stepper->force({still, still}, force);
+      environment_stepper->force({at_origin, at_origin}, force);
       if (substep.kind == Substep::Kind::kick) {
         for (int axis = 0; axis < 2; ++axis) forces[axis].push_back(force[axis] / std::sqrt(kt * lambda_for(courant)));
       }
-      environment_stepper->substep(substep, {still, still});
+      environment_stepper->substep(substep, {at_origin, at_origin});
     }
   }
   const auto mean = [&](int first, int second, int lag) {
@@ -268,68 +269,69 @@ TEST(MpiLineNoise, LedgerCloses) {
   constexpr int steps = 2000;
   for (const auto& [name, g, scheme] : noisy_methods()) {
     SCOPED_TRACE(name);
-    Problem problem = warm(0.6, 0.0);
+    Problem problem = warm_problem(0.6, 0.0);
     const auto stepper = make_stepper(scheme, problem, h);
     const auto [heat, worst] = LedgerWalk(problem, *stepper, steps, &EnergyLedger::environment);
     EXPECT_GT(heat, 20.0);
-    // A rounding of the sum a step where quadratic energies are kept, else (h omega)^2 or h omega of what is about,
-    // some kT.
+    // Round-off of one addition a step if quadratic energies are conserved; otherwise (h omega)^2 or h omega times some
+    // kT.
     EXPECT_LT(worst, g == 0.5 ? 2.3e-16 * steps * heat : 0.01 * heat);
   }
 }
 
-// With (v + v+)/2 for the work all that is left of a harmonic potential is eta k q v. Below 1/2 the filter of forces
-// ends between two steps: what it still has is h v times its state.
-TEST(LineNoise, LedgerOfEveryGammaLeavesWhatIsNoSum) {
+// With (v + v+)/2 for the work the remaining error for a harmonic potential is eta k q v. For g < 1/2 the filter of
+// forces is between two steps: its pending work is h v times its state.
+TEST(LineNoise, LedgerErrorOfEveryGammaDoesNotAccumulate) {
   constexpr int steps = 2000;
   for (const auto& [name, g, scheme] : noisy_methods()) {
     if (!name.starts_with("gamma") || g == 0.0 || g == 1.0) continue;
     SCOPED_TRACE(name);
-    Problem problem = warm(0.6, 0.0);
+    Problem problem = warm_problem(0.6, 0.0);
     Environment& line = *problem.environments()[0];
     const auto stepper = make_stepper(scheme, problem, h);
     const double eta = (0.5 - g) * h;
     double worst = 0.0, before = 0.0;
     for (int step = 0; step <= steps; ++step) {
       const double v = problem.p[0] / mass, pending = g < 0.5 ? h * line.field("ledger", 0).values[0] : 0.0;
-      const double kept = problem.energies().total() + (eta * stiffness * problem.q[0] - pending) * v;
-      if (step == 0) before = kept;
-      worst = std::max(worst, std::abs(kept - before));
+      const double conserved = problem.energies().total() + (eta * stiffness * problem.q[0] - pending) * v;
+      if (step == 0) before = conserved;
+      worst = std::max(worst, std::abs(conserved - before));
       EXPECT_FALSE(stepper->advance(1));
     }
     EXPECT_LT(worst, 1e-12 * steps);
   }
 }
 
-// From every step of a block.
-TEST(MpiLineNoise, GoesOnFromItsFields) {
+// Resumed in every step of a block.
+TEST(MpiLineNoise, ResumesFromItsFields) {
   for (const auto& [name, g, scheme] : noisy_methods()) {
     SCOPED_TRACE(name);
-    Problem whole = warm(0.6, 0.8), begun = warm(0.6, 0.8), other = warm(0.6, 0.8, 1);
-    EXPECT_FALSE(make_stepper(scheme, whole, h)->advance(60));
+    Problem uninterrupted = warm_problem(0.6, 0.8), interrupted = warm_problem(0.6, 0.8),
+            other = warm_problem(0.6, 0.8, 1);
+    EXPECT_FALSE(make_stepper(scheme, uninterrupted, h)->advance(60));
     EXPECT_FALSE(make_stepper(scheme, other, h)->advance(60));
-    const auto beginner = make_stepper(scheme, begun, h);
-    EXPECT_FALSE(beginner->advance(22));
+    const auto first_stepper = make_stepper(scheme, interrupted, h);
+    EXPECT_FALSE(first_stepper->advance(22));
     for (int step = 23; step <= 30; ++step) {
       SCOPED_TRACE(step);
-      EXPECT_FALSE(beginner->advance(1));
-      Problem resumed = warm(0.6, 0.8);
+      EXPECT_FALSE(first_stepper->advance(1));
+      Problem resumed = warm_problem(0.6, 0.8);
       const auto stepper = make_stepper(scheme, resumed, h);
-      copy_state(resumed, begun);
+      take_over_state(resumed, interrupted);
       EXPECT_FALSE(stepper->advance(60 - step));
-      EXPECT_EQ(resumed.energies().environment, whole.energies().environment);
+      EXPECT_EQ(resumed.energies().environment, uninterrupted.energies().environment);
       if (!test_world().is_root()) continue;
-      EXPECT_EQ(resumed.q, whole.q);
-      EXPECT_EQ(resumed.p, whole.p);
-      EXPECT_NE(other.q, whole.q);
+      EXPECT_EQ(resumed.q, uninterrupted.q);
+      EXPECT_EQ(resumed.p, uninterrupted.p);
+      EXPECT_NE(other.q, uninterrupted.q);
     }
   }
 }
 
-// A problem that runs again, or whose stepper is made after its start, has the same numbers.
-TEST(LineNoise, StartsTheSameHoweverItIsMade) {
+// A problem that is restarted, or whose stepper is made after its preparation, has the same random numbers.
+TEST(LineNoise, StartsWithTheSameNumbersAfterARestart) {
   const Scheme& scheme = method_case("gamma(gamma=0.500000)").scheme;
-  Problem once = warm(0.6, 0.8, 4), again = warm(0.6, 0.8, 9);
+  Problem once = warm_problem(0.6, 0.8, 4), again = warm_problem(0.6, 0.8, 9);
   EXPECT_FALSE(make_stepper(scheme, once, h)->advance(20));
   const auto stepper = make_stepper(scheme, again, h);
   EXPECT_FALSE(stepper->advance(7));
@@ -340,14 +342,14 @@ TEST(LineNoise, StartsTheSameHoweverItIsMade) {
   EXPECT_EQ(again.q, once.q);
 }
 
-TEST(LineNoise, RefusesWhatCoolsTheLineByItself) {
-  const auto why = [](const Scheme& scheme, double temperature) {
-    return endless(0.5, temperature)->unsupported_reason(scheme).value_or("none");
+TEST(LineNoise, RefusesMethodsWithNumericalDamping) {
+  const auto reason = [](const Scheme& scheme, double temperature) {
+    return semi_infinite(0.5, temperature)->unsupported_reason(scheme).value_or("none");
   };
   const Scheme& euler = method_case("implicit-euler").scheme;
-  EXPECT_THAT(why(euler, kt), HasSubstr("takes something off every wave of `line` by itself"));
-  EXPECT_EQ(why(euler, 0.0), "none");
-  for (const auto& [name, g, scheme] : noisy_methods()) EXPECT_EQ(why(scheme, kt), "none") << name;
+  EXPECT_THAT(reason(euler, kt), HasSubstr("damps the waves of `line` numerically"));
+  EXPECT_EQ(reason(euler, 0.0), "none");
+  for (const auto& [name, g, scheme] : noisy_methods()) EXPECT_EQ(reason(scheme, kt), "none") << name;
 }
 
 }  // namespace

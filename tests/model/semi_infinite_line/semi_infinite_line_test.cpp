@@ -1,5 +1,5 @@
-// A line without end against closed lines that are too long for an echo: paths, energies, forces, restarts, ranks, and
-// what is refused.
+// A semi-infinite line against closed lines that are too long for an echo: trajectories, energies, forces, restarts,
+// ranks, and unsupported schemes.
 #include "model/semi_infinite_line/semi_infinite_line.hpp"
 
 #include <gmock/gmock.h>
@@ -16,12 +16,12 @@
 #include "petsc_world.hpp"
 #include "quartic_potential.hpp"
 
-namespace bathline::infinite_line_test {
+namespace bathline::semi_infinite_line_test {
 namespace {
 
 constexpr double line_mass = 0.37;
 
-/// Some particles, and what a line on them hangs on.
+/// Particles, and the attachment of a line.
 struct Scene {
   const char* name;
   ParticleSystem system;
@@ -61,12 +61,12 @@ Scene two_oscillators() {
 
 constexpr double h = 0.05;
 
-/// lambda with which h sqrt(lambda/M) is the Courant number.
+/// lambda for the Courant number h sqrt(lambda/M).
 double stiffness_for(double courant) { return line_mass * courant * courant / (h * h); }
 
-std::unique_ptr<Environment> endless(const Scene& scene, double courant, int steps, double tolerance = 1e-12,
-                                     double horizon = 0.0) {
-  return std::make_unique<SemiInfiniteLine>("endless", scene.attachment,
+std::unique_ptr<Environment> semi_infinite(const Scene& scene, double courant, int steps, double tolerance = 1e-12,
+                                           double horizon = 0.0) {
+  return std::make_unique<SemiInfiniteLine>("line", scene.attachment,
                                             SemiInfiniteLineOptions{.mass = line_mass,
                                                                     .stiffness = stiffness_for(courant),
                                                                     .tolerance = tolerance,
@@ -81,7 +81,7 @@ std::unique_ptr<Environment> long_line(const Scene& scene, double courant, std::
   return std::make_unique<Line>("long", scene.attachment, constants, sites, test_world());
 }
 
-Problem around(const Scene& scene, std::unique_ptr<Environment> environment) {
+Problem make_problem(const Scene& scene, std::unique_ptr<Environment> environment) {
   std::vector<std::unique_ptr<Environment>> all;
   all.push_back(std::move(environment));
   const auto size = scene.system.size();
@@ -90,22 +90,24 @@ Problem around(const Scene& scene, std::unique_ptr<Environment> environment) {
   return problem;
 }
 
-/// Largest distance of the paths, positions and velocities, over their largest size.
+/// Largest difference of the trajectories, positions and momenta, relative to their largest size.
 double distance(const Scene& scene, const Scheme& scheme, double courant, int steps, std::int64_t sites) {
-  Problem one = around(scene, endless(scene, courant, steps)), other = around(scene, long_line(scene, courant, sites));
-  EXPECT_FALSE(one.environments().front()->unsupported_reason(scheme))
-      << *one.environments().front()->unsupported_reason(scheme);
-  const auto stepper = make_stepper(scheme, one, h), reference = make_stepper(scheme, other, h);
-  double apart = 0.0, size = 0.0;
+  Problem problem = make_problem(scene, semi_infinite(scene, courant, steps)),
+          reference_problem = make_problem(scene, long_line(scene, courant, sites));
+  EXPECT_FALSE(problem.environments().front()->unsupported_reason(scheme))
+      << *problem.environments().front()->unsupported_reason(scheme);
+  const auto stepper = make_stepper(scheme, problem, h), reference_stepper = make_stepper(scheme, reference_problem, h);
+  double difference = 0.0, size = 0.0;
   for (int step = 0; step < steps; step += 10) {
     EXPECT_FALSE(stepper->advance(10));
-    EXPECT_FALSE(reference->advance(10));
-    one.broadcast_particles();
-    other.broadcast_particles();
-    apart = std::max({apart, (one.q - other.q).cwiseAbs().maxCoeff(), (one.p - other.p).cwiseAbs().maxCoeff()});
-    size = std::max({size, other.q.cwiseAbs().maxCoeff(), other.p.cwiseAbs().maxCoeff()});
+    EXPECT_FALSE(reference_stepper->advance(10));
+    problem.broadcast_particles();
+    reference_problem.broadcast_particles();
+    difference = std::max({difference, (problem.q - reference_problem.q).cwiseAbs().maxCoeff(),
+                           (problem.p - reference_problem.p).cwiseAbs().maxCoeff()});
+    size = std::max({size, reference_problem.q.cwiseAbs().maxCoeff(), reference_problem.p.cwiseAbs().maxCoeff()});
   }
-  return apart / size;
+  return difference / size;
 }
 
 Scheme gamma(double g) {
@@ -114,69 +116,69 @@ Scheme gamma(double g) {
   return one_stage(1.0 - g, g);
 }
 
-/// What a kernel that is right to 1e-12 of its sum, times what particles make of that, may come to.
+/// A kernel error of 1e-12 of its sum, times its amplification by the particles.
 constexpr double bound = 1e-11;
 
-TEST(MpiInfiniteLine, KicksAndDriftsFollowTheLongLine) {
+TEST(MpiSemiInfiniteLine, KicksAndDriftsFollowTheLongLine) {
   for (const Scene& scene : {double_well(), planet(), two_oscillators()}) {
     for (const double courant : {0.05, 0.31, 0.77, 0.99, 1.0}) {
       for (const char* name :
            {"gamma(gamma=0.000000)", "gamma(gamma=1.000000)", "stoermer-verlet(order_of_substeps=kick-drift-kick)",
             "stoermer-verlet(order_of_substeps=drift-kick-drift)"}) {
-        const double apart = distance(scene, method_case(name).scheme, courant, 1200, 700);
-        EXPECT_LT(apart, bound) << scene.name << " " << courant << " " << name;
+        const double difference = distance(scene, method_case(name).scheme, courant, 1200, 700);
+        EXPECT_LT(difference, bound) << scene.name << " " << courant << " " << name;
       }
     }
   }
 }
 
-TEST(MpiInfiniteLine, EveryGammaFollowsTheLongLine) {
+TEST(MpiSemiInfiniteLine, EveryGammaFollowsTheLongLine) {
   for (const Scene& scene : {double_well(), planet(), two_oscillators()}) {
     for (const double g : {0.07, 0.3, 0.45, 0.501, 0.66, 0.9}) {
       const double edge = 1.0 / std::abs(1.0 - 2.0 * g);
       for (const double courant : {0.05, 0.5, std::min(0.97 * edge, 3.0), std::min(edge, 2.0)}) {
-        const double apart = distance(scene, gamma(g), courant, 400, 900);
-        EXPECT_LT(apart, bound) << scene.name << " g = " << g << ", c = " << courant;
+        const double difference = distance(scene, gamma(g), courant, 400, 900);
+        EXPECT_LT(difference, bound) << scene.name << " g = " << g << ", c = " << courant;
       }
     }
   }
 }
 
-TEST(MpiInfiniteLine, CompositionsFollowTheLongLine) {
+TEST(MpiSemiInfiniteLine, CompositionsFollowTheLongLine) {
   for (const Scene& scene : {double_well(), planet(), two_oscillators()}) {
     for (const char* name : {"yoshida4", "suzuki4", "kahan-li6", "blanes-moan4", "blanes-moan-rkn6"}) {
       const Scheme& scheme = method_case(name).scheme;
       const double edge = max_courant(*kick_drift_sequence_of(std::get<ExplicitScheme>(scheme)));
       for (const double courant : {0.05, 0.3, 0.7 * edge, 0.97 * edge}) {
-        const double apart = distance(scene, scheme, courant, 300, 1200);
-        EXPECT_LT(apart, bound) << scene.name << " " << name << ", c = " << courant;
+        const double difference = distance(scene, scheme, courant, 300, 1200);
+        EXPECT_LT(difference, bound) << scene.name << " " << name << ", c = " << courant;
       }
     }
   }
 }
 
-TEST(MpiInfiniteLine, RungeKuttaMethodsFollowTheLongLine) {
+TEST(MpiSemiInfiniteLine, RungeKuttaMethodsFollowTheLongLine) {
   for (const Scene& scene : {double_well(), planet(), two_oscillators()}) {
     for (const char* name : {"gamma(gamma=0.500000)", "time-centred", "implicit-euler", "gauss(stages=1)",
                              "gauss(stages=2)", "gauss(stages=3)", "gauss(stages=4)", "lobatto(stages=2)"}) {
       const bool is_explicit = std::string(name).starts_with("lobatto");
       for (const double courant : {0.05, 0.4, 1.0, is_explicit ? 0.8 : 3.0}) {
-        const double apart = distance(scene, method_case(name).scheme, courant, 300, 1200);
-        EXPECT_LT(apart, bound) << scene.name << " " << name << ", c = " << courant;
+        const double difference = distance(scene, method_case(name).scheme, courant, 300, 1200);
+        EXPECT_LT(difference, bound) << scene.name << " " << name << ", c = " << courant;
       }
     }
   }
 }
 
-// Lagrangians of any form take the ends of the gamma family as schemes of one stage.
-TEST(MpiInfiniteLine, EndsOfTheGammaFamilyAsStages) {
+// General Lagrangians use the ends of the gamma family as one-stage schemes.
+TEST(MpiSemiInfiniteLine, EndsOfTheGammaFamilyAsStages) {
   const Scene scene = double_well();
   for (const double g : {0.0, 1.0}) {
     EXPECT_LT(distance(scene, one_stage(1.0 - g, g), 0.6, 500, 400), bound) << g;
   }
 }
 
-/// Kinetic energy at half steps and potential energy between them, sum lambda/2 ext ext+, of a long line.
+/// Energy of a long line with kinetic energy at half steps and potential energy sum lambda/2 ext ext+ between them.
 double staggered_energy(Problem& problem, double stiffness, double next_head) {
   std::vector<double> w, p;
   Environment& line = *problem.environments().front();
@@ -198,43 +200,46 @@ double staggered_energy(Problem& problem, double stiffness, double next_head) {
   return energy;
 }
 
-TEST(MpiInfiniteLine, WorkOfTheHeadIsTheStaggeredEnergyOfTheLine) {
+TEST(MpiSemiInfiniteLine, WorkOfTheHeadIsTheStaggeredEnergyOfTheLine) {
   constexpr double courant = 0.63;
   const Scene scene = double_well();
-  Problem one = around(scene, endless(scene, courant, 900)), other = around(scene, long_line(scene, courant, 400));
-  const auto stepper = make_stepper(gamma(0.0), one, h), reference = make_stepper(gamma(0.0), other, h);
+  Problem problem = make_problem(scene, semi_infinite(scene, courant, 900)),
+          reference_problem = make_problem(scene, long_line(scene, courant, 400));
+  const auto stepper = make_stepper(gamma(0.0), problem, h),
+             reference_stepper = make_stepper(gamma(0.0), reference_problem, h);
   for (int record = 0; record < 90; ++record) {
     EXPECT_FALSE(stepper->advance(10));
-    EXPECT_FALSE(reference->advance(10));
-    one.broadcast_particles();
-    other.broadcast_particles();
-    const EnergyLedger ledger = one.energies();
+    EXPECT_FALSE(reference_stepper->advance(10));
+    problem.broadcast_particles();
+    reference_problem.broadcast_particles();
+    const EnergyLedger ledger = problem.energies();
     EXPECT_EQ(ledger.interaction, 0.0);
-    // The ledger stands at the kick, the staggered energy half a step behind it.
+    // The ledger is at the kick, the staggered energy half a step behind it.
     std::vector<double> force(1), head(1);
-    const double velocity = one.p[0] / scene.system.mass[0];
-    one.head(*one.environments().front(), one.q, head);
-    if (test_world().is_root()) one.environments().front()->force(head, force);
-    const double staggered = staggered_energy(other, stiffness_for(courant), head[0] + h * velocity);
+    const double velocity = problem.p[0] / scene.system.mass[0];
+    problem.head(*problem.environments().front(), problem.q, head);
+    if (test_world().is_root()) problem.environments().front()->force(head, force);
+    const double staggered = staggered_energy(reference_problem, stiffness_for(courant), head[0] + h * velocity);
     if (!test_world().is_root()) continue;
     EXPECT_NEAR(ledger.environment - 0.5 * h * force[0] * velocity, staggered,
                 1e-12 * std::max(1.0, std::abs(staggered)));
   }
 }
 
-TEST(MpiInfiniteLine, LedgersOfImplicitSchemesAreThoseOfTheLongLine) {
+TEST(MpiSemiInfiniteLine, LedgersOfImplicitSchemesAreThoseOfTheLongLine) {
   for (const char* name : {"gamma(gamma=0.500000)", "gauss(stages=2)", "gauss(stages=3)"}) {
     const Scene scene = double_well();
-    Problem one = around(scene, endless(scene, 0.9, 300)), other = around(scene, long_line(scene, 0.9, 600));
-    EXPECT_FALSE(make_stepper(method_case(name).scheme, one, h)->advance(300));
-    EXPECT_FALSE(make_stepper(method_case(name).scheme, other, h)->advance(300));
-    const EnergyLedger found = one.energies(), expected = other.energies();
-    EXPECT_NEAR(found.environment, expected.environment + expected.interaction, 1e-11 * expected.environment) << name;
+    Problem problem = make_problem(scene, semi_infinite(scene, 0.9, 300)),
+            reference_problem = make_problem(scene, long_line(scene, 0.9, 600));
+    EXPECT_FALSE(make_stepper(method_case(name).scheme, problem, h)->advance(300));
+    EXPECT_FALSE(make_stepper(method_case(name).scheme, reference_problem, h)->advance(300));
+    const EnergyLedger actual = problem.energies(), expected = reference_problem.energies();
+    EXPECT_NEAR(actual.environment, expected.environment + expected.interaction, 1e-11 * expected.environment) << name;
   }
 }
 
-/// Forces on the head between two steps, those that the records show.
-TEST(MpiInfiniteLine, ForcesBetweenStepsAreThoseOfTheLongLine) {
+/// Forces on the head between two steps, which are recorded.
+TEST(MpiSemiInfiniteLine, ForcesBetweenStepsAreThoseOfTheLongLine) {
   const Scene scene = double_well();
   std::vector<Scheme> schemes = {gamma(0.0), gamma(0.2), gamma(0.5), gamma(0.8), gamma(1.0)};
   for (const char* name :
@@ -243,24 +248,26 @@ TEST(MpiInfiniteLine, ForcesBetweenStepsAreThoseOfTheLongLine) {
     schemes.push_back(method_case(name).scheme);
   }
   for (std::size_t i = 0; i < schemes.size(); ++i) {
-    Problem one = around(scene, endless(scene, 0.7, 200)), other = around(scene, long_line(scene, 0.7, 500));
-    const auto stepper = make_stepper(schemes[i], one, h), reference = make_stepper(schemes[i], other, h);
+    Problem problem = make_problem(scene, semi_infinite(scene, 0.7, 200)),
+            reference_problem = make_problem(scene, long_line(scene, 0.7, 500));
+    const auto stepper = make_stepper(schemes[i], problem, h),
+               reference_stepper = make_stepper(schemes[i], reference_problem, h);
     for (int step = 0; step < 200; ++step) {
       EXPECT_FALSE(stepper->advance(1));
-      EXPECT_FALSE(reference->advance(1));
+      EXPECT_FALSE(reference_stepper->advance(1));
       if (!test_world().is_root()) continue;
-      std::vector<double> head(1), found(1), expected(1);
-      one.head(*one.environments().front(), one.q, head);
-      one.environments().front()->force(head, found);
-      other.head(*other.environments().front(), other.q, head);
-      other.environments().front()->force(head, expected);
-      ASSERT_NEAR(found[0], expected[0], 1e-9) << i << " at step " << step;
+      std::vector<double> head(1), actual(1), expected(1);
+      problem.head(*problem.environments().front(), problem.q, head);
+      problem.environments().front()->force(head, actual);
+      reference_problem.head(*reference_problem.environments().front(), reference_problem.q, head);
+      reference_problem.environments().front()->force(head, expected);
+      ASSERT_NEAR(actual[0], expected[0], 1e-9) << i << " at step " << step;
     }
   }
 }
 
-/// A head that is held away from where the line rests feels the kernel.
-TEST(MpiInfiniteLine, HeldHeadFeelsTheKernel) {
+/// The force on a head that is clamped away from the rest position is the kernel.
+TEST(MpiSemiInfiniteLine, ForceOnAClampedHeadIsTheKernel) {
   Scene scene = double_well();
   scene.system.mass.setConstant(1e100);
   scene.system.potential = std::make_shared<QuarticPotential>(Eigen::MatrixXd::Zero(1, 1), 0.0);
@@ -269,8 +276,9 @@ TEST(MpiInfiniteLine, HeldHeadFeelsTheKernel) {
   std::vector<double> bounds;
   for (const double g : {0.0, 0.07, 0.25, 0.45, 0.48, 0.5, 0.501, 0.66, 0.9, 1.0}) {
     schemes.push_back(gamma(g));
-    // 1e-12 of the sum of 1.6/c. Next to g = 1/2 the kernel of stages is that of velocities over (1-g) + g z, and that
-    // between steps once more over g + (1-g) z: both have a pole 1 - 2 g from the unit circle.
+    // 1e-12 of the sum of 1.6/c. The kernel of stages is that of velocities divided by (1-g) + g z, and that between
+    // steps is divided once more by g + (1-g) z: near g = 1/2 both have a pole at the distance 1 - 2 g from the unit
+    // circle.
     const double pole = g == 0.5 ? 1.0 : 1.0 - 2.0 * g;
     bounds.push_back(std::max(bound, 1e-12 * 1.6 / 0.7 * 2.0 / (pole * pole)));
   }
@@ -282,41 +290,44 @@ TEST(MpiInfiniteLine, HeldHeadFeelsTheKernel) {
   }
   bounds.resize(schemes.size(), bound);
   for (std::size_t i = 0; i < schemes.size(); ++i) {
-    Problem one = around(scene, endless(scene, 0.7, 100)), other = around(scene, long_line(scene, 0.7, 300));
-    one.q[0] += 1.0;
-    other.q[0] += 1.0;
-    const auto stepper = make_stepper(schemes[i], one, h), reference = make_stepper(schemes[i], other, h);
+    Problem problem = make_problem(scene, semi_infinite(scene, 0.7, 100)),
+            reference_problem = make_problem(scene, long_line(scene, 0.7, 300));
+    problem.q[0] += 1.0;
+    reference_problem.q[0] += 1.0;
+    const auto stepper = make_stepper(schemes[i], problem, h),
+               reference_stepper = make_stepper(schemes[i], reference_problem, h);
     for (int step = 0; step < 100; ++step) {
-      std::vector<double> found(1), expected(1);
+      std::vector<double> actual(1), expected(1);
       const std::vector<double> head = {1.0};
       if (test_world().is_root()) {
-        one.environments().front()->force(head, found);
-        other.environments().front()->force(head, expected);
-        ASSERT_NEAR(found[0], expected[0], bounds[i] * stiffness_for(0.7)) << i << " at step " << step;
+        problem.environments().front()->force(head, actual);
+        reference_problem.environments().front()->force(head, expected);
+        ASSERT_NEAR(actual[0], expected[0], bounds[i] * stiffness_for(0.7)) << i << " at step " << step;
       }
       EXPECT_FALSE(stepper->advance(1));
-      EXPECT_FALSE(reference->advance(1));
+      EXPECT_FALSE(reference_stepper->advance(1));
     }
   }
 }
 
-// In every step of a block.
-TEST(MpiInfiniteLine, StateIsAllThatTheNextStepsDependOn) {
+// Resumed in every step of a block.
+TEST(MpiSemiInfiniteLine, ResumesFromItsFields) {
   for (const char* name : {"gamma(gamma=0.000000)", "gamma(gamma=0.250000)", "gauss(stages=2)", "lobatto(stages=2)",
                            "stoermer-verlet(order_of_substeps=drift-kick-drift)", "yoshida4", "blanes-moan-rkn6"}) {
     const Scene scene = planet();
     const Scheme& scheme = method_case(name).scheme;
-    Problem whole = around(scene, endless(scene, 0.3, 400)), begun = around(scene, endless(scene, 0.3, 400));
-    EXPECT_FALSE(make_stepper(scheme, whole, h)->advance(400));
-    const auto beginner = make_stepper(scheme, begun, h);
-    EXPECT_FALSE(beginner->advance(136));
+    Problem uninterrupted = make_problem(scene, semi_infinite(scene, 0.3, 400)),
+            interrupted = make_problem(scene, semi_infinite(scene, 0.3, 400));
+    EXPECT_FALSE(make_stepper(scheme, uninterrupted, h)->advance(400));
+    const auto first_stepper = make_stepper(scheme, interrupted, h);
+    EXPECT_FALSE(first_stepper->advance(136));
     for (int step = 137; step <= 144; ++step) {
-      EXPECT_FALSE(beginner->advance(1));
-      Problem resumed = around(scene, endless(scene, 0.3, 400));
+      EXPECT_FALSE(first_stepper->advance(1));
+      Problem resumed = make_problem(scene, semi_infinite(scene, 0.3, 400));
       const auto stepper = make_stepper(scheme, resumed, h);
-      resumed.q = begun.q;
-      resumed.p = begun.p;
-      const std::vector<StateField> from = begun.environments().front()->fields();
+      resumed.q = interrupted.q;
+      resumed.p = interrupted.p;
+      const std::vector<StateField> from = interrupted.environments().front()->fields();
       std::vector<StateField> to = resumed.environments().front()->fields();
       ASSERT_EQ(from.size(), to.size());
       for (std::size_t i = 0; i < from.size(); ++i) {
@@ -325,15 +336,15 @@ TEST(MpiInfiniteLine, StateIsAllThatTheNextStepsDependOn) {
         std::copy(from[i].values.begin(), from[i].values.end(), to[i].values.begin());
       }
       EXPECT_FALSE(stepper->advance(400 - step));
-      EXPECT_EQ(resumed.q, whole.q) << name << " from step " << step;
-      EXPECT_EQ(resumed.p, whole.p) << name << " from step " << step;
-      EXPECT_EQ(resumed.energies().environment, whole.energies().environment) << name << " from step " << step;
+      EXPECT_EQ(resumed.q, uninterrupted.q) << name << " from step " << step;
+      EXPECT_EQ(resumed.p, uninterrupted.p) << name << " from step " << step;
+      EXPECT_EQ(resumed.energies().environment, uninterrupted.energies().environment) << name << " from step " << step;
     }
   }
 }
 
-// A light particle vibrates above the band, where the line takes no energy: what error there is would show.
-TEST(MpiInfiniteLine, NothingGrowsForEver) {
+// A light particle vibrates above the band, where the line absorbs no energy, so that errors of the kernel are visible.
+TEST(MpiSemiInfiniteLine, ForeverKernelsAreStable) {
   Scene scene = double_well();
   scene.system.mass.setConstant(0.05);
   scene.system.potential = std::make_shared<QuarticPotential>(Eigen::MatrixXd::Constant(1, 1, 20.0), 0.0);
@@ -341,7 +352,7 @@ TEST(MpiInfiniteLine, NothingGrowsForEver) {
   scene.system.v0.setZero();
   const double forever = KernelAccuracy::forever;
   const auto growth = [&](double horizon) {
-    Problem problem = around(scene, endless(scene, 0.4, 1000, 1e-4, horizon));
+    Problem problem = make_problem(scene, semi_infinite(scene, 0.4, 1000, 1e-4, horizon));
     const auto stepper = make_stepper(gamma(0.0), problem, h);
     EXPECT_FALSE(stepper->advance(2000));
     const auto amplitude = [&] {
@@ -358,42 +369,43 @@ TEST(MpiInfiniteLine, NothingGrowsForEver) {
     return amplitude() / before;
   };
   EXPECT_LT(growth(forever), 1.0 + 1e-6);
-  EXPECT_GT(std::abs(growth(1000 * h) - 1.0), 1e-3) << "or nothing has been tested";
+  EXPECT_GT(std::abs(growth(1000 * h) - 1.0), 1e-3) << "the horizon has no effect";
 }
 
-TEST(MpiInfiniteLine, KnowsItsFactsAndItsStableSteps) {
+TEST(MpiSemiInfiniteLine, HasPropertiesAndStabilityLimit) {
   const Scene scene = two_oscillators();
-  const Problem problem = around(scene, endless(scene, 0.5, 100));
+  const Problem problem = make_problem(scene, semi_infinite(scene, 0.5, 100));
   const Environment& line = *problem.environments().front();
   const double stiffness = stiffness_for(0.5);
   EXPECT_DOUBLE_EQ(line.properties().damping, std::sqrt(stiffness * line_mass));
   EXPECT_TRUE(std::isinf(line.properties().echo.time));
   const MethodCase& method = method_case("gamma(gamma=0.000000)");
-  const Problem other = around(scene, long_line(scene, 0.5, 1000));
-  const StabilityLimit found = stability_limit(problem, *method.method, method.options),
-                       expected = stability_limit(other, *method.method, method.options);
-  EXPECT_DOUBLE_EQ(found.largest_step, expected.largest_step);
+  const Problem reference_problem = make_problem(scene, long_line(scene, 0.5, 1000));
+  const StabilityLimit actual = stability_limit(problem, *method.method, method.options),
+                       expected = stability_limit(reference_problem, *method.method, method.options);
+  EXPECT_DOUBLE_EQ(actual.largest_step, expected.largest_step);
 }
 
-TEST(MpiInfiniteLine, RefusesWhatIsNotKnownOfIt) {
+TEST(MpiSemiInfiniteLine, RefusesUnsupportedSchemes) {
   const Scene scene = two_oscillators();
   const auto unsupported_reason = [&](const Scheme& scheme, double courant = 0.5) {
-    return endless(scene, courant, 100)->unsupported_reason(scheme).value_or("none");
+    return semi_infinite(scene, courant, 100)->unsupported_reason(scheme).value_or("none");
   };
   using testing::HasSubstr;
   EXPECT_THAT(unsupported_reason(method_case("rk4").scheme), HasSubstr("explicit Runge-Kutta"));
   EXPECT_THAT(unsupported_reason(method_case("explicit-euler").scheme), HasSubstr("explicit Runge-Kutta"));
-  EXPECT_THAT(unsupported_reason(method_case("lobatto(stages=3)").scheme), HasSubstr("different matrices"));
-  EXPECT_THAT(unsupported_reason(ExactFlow{}), HasSubstr("no end"));
+  EXPECT_THAT(unsupported_reason(method_case("lobatto(stages=3)").scheme), HasSubstr("different tableaus"));
+  EXPECT_THAT(unsupported_reason(ExactFlow{}), HasSubstr("finite number of sites"));
   EXPECT_EQ(unsupported_reason(method_case("yoshida4").scheme, 0.592), "none");
   EXPECT_THAT(unsupported_reason(method_case("yoshida4").scheme, 0.593), HasSubstr("not below 0.592475,"));
-  const auto ever = endless(scene, 0.5, 100, 1e-12, KernelAccuracy::forever);
-  EXPECT_THAT(ever->unsupported_reason(method_case("yoshida4").scheme).value_or(""), HasSubstr("passive for ever"));
-  EXPECT_THAT(unsupported_reason(gamma(0.0), 1.2), HasSubstr("take steps of 0.0416667 at most"));
-  EXPECT_THAT(unsupported_reason(gamma(0.25), 2.5), HasSubstr("beyond 2,"));
+  const auto forever_line = semi_infinite(scene, 0.5, 100, 1e-12, KernelAccuracy::forever);
+  EXPECT_THAT(forever_line->unsupported_reason(method_case("yoshida4").scheme).value_or(""),
+              HasSubstr("not known to be passive"));
+  EXPECT_THAT(unsupported_reason(gamma(0.0), 1.2), HasSubstr("use steps of 0.0416667 at most"));
+  EXPECT_THAT(unsupported_reason(gamma(0.25), 2.5), HasSubstr("stability limit 2;"));
   EXPECT_EQ(unsupported_reason(gamma(0.25), 1.9), "none");
   EXPECT_EQ(unsupported_reason(gamma(0.5), 30.0), "none");
 }
 
 }  // namespace
-}  // namespace bathline::infinite_line_test
+}  // namespace bathline::semi_infinite_line_test

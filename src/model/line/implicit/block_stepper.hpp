@@ -77,8 +77,8 @@ LineBlockStepper<S>::LineBlockStepper(LineState& line, const Step& step, const L
                                       const ImplicitReach& reach)
     : line_(line), reach_(reach), near_count_(line.at_head() ? reach.sites : 0) {
   using Position = typename Segment::Position;
-  const auto add_near = [&](Position place, std::int64_t sites) {
-    for (int axis = 0; axis < line.axes && line.at_head(); ++axis) near_.emplace_back(step, place, sites);
+  const auto add_near = [&](Position position, std::int64_t sites) {
+    for (int axis = 0; axis < line.axes && line.at_head(); ++axis) near_.emplace_back(step, position, sites);
   };
   if (reach.sites == 0) {
     near_count_ = line.count;
