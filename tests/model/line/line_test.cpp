@@ -10,7 +10,7 @@
 #include "self_world.hpp"
 #include "serial_sum.hpp"
 #include "test_world.hpp"
-#include "unequal_sites.hpp"
+#include "nonuniform_sites.hpp"
 
 namespace bathline::line_test {
 namespace {
@@ -126,7 +126,7 @@ TEST(MpiLine, KeepsItsState) {
 
 TEST(MpiLine, ThermalStartIsTheSameOnAnyNumberOfRanks) {
   const Communicator alone = test_world().split(test_world().rank());
-  const LineOptions uniform{.temperature = 0.7}, nonuniform{.temperature = 0.7, .site = unequal_site};
+  const LineOptions uniform{.temperature = 0.7}, nonuniform{.temperature = 0.7, .site = nonuniform_site};
   for (const LineOptions* options : {&uniform, &nonuniform}) {
     for (const FarEnd far_end : {FarEnd::fixed, FarEnd::free}) {
       for (const std::int64_t sites : {1, 4, 41, 4096, 4097, 20011}) {
@@ -162,7 +162,7 @@ TEST(Line, ThermalStartOfNonuniformSitesHasTheCovarianceOfTheSprings) {
   constexpr double temperature = 0.7;
   for (const FarEnd far_end : {FarEnd::fixed, FarEnd::free}) {
     Line line("line", Attachment({{0, 1.0}}, 1), {.far_end = far_end}, sites, self_world(),
-              {.temperature = temperature, .site = unequal_site});
+              {.temperature = temperature, .site = nonuniform_site});
     Eigen::MatrixXd squares = Eigen::MatrixXd::Zero(sites, sites), momenta = squares;
     for (std::uint32_t r = 0; r < realisations; ++r) {
       line.prepare({.seed = 1, .realisation = r, .stream = 0});
@@ -172,7 +172,7 @@ TEST(Line, ThermalStartOfNonuniformSitesHasTheCovarianceOfTheSprings) {
       squares += position * position.transpose() / realisations;
       momenta += momentum * momentum.transpose() / realisations;
     }
-    const DenseLine dense(unequal_site, far_end, sites);
+    const DenseLine dense(nonuniform_site, far_end, sites);
     const Eigen::MatrixXd expected_squares = temperature * dense.stiffness.inverse();
     const Eigen::MatrixXd expected_momenta = temperature * Eigen::MatrixXd(dense.mass.asDiagonal());
     const double error = 5.0 * std::sqrt(2.0 / realisations);

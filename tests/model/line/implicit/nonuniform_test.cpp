@@ -12,7 +12,7 @@
 #include "quartic_potential.hpp"
 #include "random_numbers.hpp"
 #include "scene.hpp"
-#include "unequal_sites.hpp"
+#include "nonuniform_sites.hpp"
 
 namespace bathline::nonuniform_test {
 namespace {
@@ -42,7 +42,7 @@ void expect_a_step_to_equal_the_dense_one(const StepCase& c) {
   SCOPED_TRACE(testing::Message() << "far end " << static_cast<int>(c.far_end) << ", " << c.sites
                                   << " sites, a = " << c.scheme.a << ", h = " << c.h);
   constexpr int axes = 2;
-  Line line = make_line(unequal_site, c.far_end, c.sites, axes);
+  Line line = make_line(nonuniform_site, c.far_end, c.sites, axes);
   // Before there is a state, as in a check of a recipe.
   const auto environment_stepper = line.implicit_stepper(one_stage(c.scheme.b, c.scheme.a), c.h);
   EXPECT_EQ(environment_stepper->max_block_steps(), 0);
@@ -62,7 +62,7 @@ void expect_a_step_to_equal_the_dense_one(const StepCase& c) {
 
   double work = 0.0;
   on_rank_zero([&] {
-    const DenseLine dense(unequal_site, c.far_end, c.sites);
+    const DenseLine dense(nonuniform_site, c.far_end, c.sites);
     for (int axis = 0; axis < axes; ++axis) {
       using Strided = Eigen::Map<const Eigen::VectorXd, 0, Eigen::InnerStride<axes>>;
       const DenseLineStep expected(dense, c.scheme, c.h, Strided(w.data() + axis, c.sites),
@@ -131,7 +131,7 @@ struct WholeSystem {
         mass(particle + 2 * sites),
         damping(Eigen::VectorXd::Zero(mass.size())),
         springs(Eigen::MatrixXd::Zero(mass.size(), mass.size())) {
-    const DenseLine line(unequal_site, far_end, sites);
+    const DenseLine line(nonuniform_site, far_end, sites);
     mass.head(particle) = system.mass;
     for (int axis = 0; axis < 2; ++axis) {
       const auto index = [&](int j) { return particle + 2 * j + axis; };
@@ -205,7 +205,7 @@ TEST(MpiNonuniformLine, ANonlinearParticleOnItSolvesTheStageEquationsOfTheWhole)
       for (const int sites : {1, 85}) {
         SCOPED_TRACE(testing::Message() << name << ", far end " << static_cast<int>(far_end) << ", " << sites);
         const auto scheme = std::get<PartitionedRungeKutta>(method_case(name).scheme);
-        Problem problem = make_problem(unequal_site, far_end, sites, 0.8);
+        Problem problem = make_problem(nonuniform_site, far_end, sites, 0.8);
         const WholeSystem whole(problem, far_end, sites);
         RandomNumbers random(29);
         PhasePoint expected = random_point(static_cast<int>(whole.mass.size()), 1.0, random);
@@ -241,7 +241,7 @@ TEST(MpiNonuniformLine, UniformSitesAgreeWithTheUniformLine) {
 TEST(MpiNonuniformLine, GaussConservesTheEnergyOfALinearSystem) {
   for (const FarEnd far_end : {FarEnd::fixed, FarEnd::free}) {
     for (const char* name : {"gauss(stages=1)", "gauss(stages=2)", "gauss(stages=4)"}) {
-      Problem problem = make_problem(unequal_site, far_end, 150, 0.0);
+      Problem problem = make_problem(nonuniform_site, far_end, 150, 0.0);
       const double before = problem.energies().total();
       run(problem, method_case(name).scheme, 0.4, 1000);
       EXPECT_NEAR(problem.energies().total(), before, 1e-12 * before) << name;
@@ -259,7 +259,7 @@ TEST(MpiNonuniformLine, SchemesHaveTheirOrder) {
        {Case{"gauss(stages=1)", 100, 2}, {"gauss(stages=2)", 20, 4}, {"lobatto(stages=3)", 20, 4}}) {
     for (const FarEnd far_end : {FarEnd::fixed, FarEnd::matched}) {
       const auto end = [&](const Scheme& scheme, int count) {
-        Problem problem = make_problem(unequal_site, far_end, 45, 0.6);
+        Problem problem = make_problem(nonuniform_site, far_end, 45, 0.6);
         return run(problem, scheme, 3.0 / count, count);
       };
       const PhasePoint exact = end(ExactFlow{}, 1);
