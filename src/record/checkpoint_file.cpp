@@ -54,7 +54,7 @@ std::string checkpoint_name(const std::string& result, std::int64_t step) {
   return (fs::path(result).parent_path() / fmt::format("{}.checkpoint.{}.h5", stem_of(result), step)).string();
 }
 
-std::vector<FoundCheckpoint> find_checkpoints(const std::string& result) {
+std::vector<CheckpointEntry> find_checkpoints(const std::string& result) {
   std::vector<CheckpointEntry> checkpoints;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder_of(result), error)) {

@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* line_prefix = "bathline writes: ";
+constexpr const char* lock_prefix = "bathline writes: ";
 constexpr std::size_t max_text_bytes = 400;
 
 /// The path of the lock file, which is the same for every path of a result.
@@ -63,7 +63,7 @@ bool refers_to(int descriptor, const std::string& path) {
 }
 
 [[noreturn]] void refuse_for(const std::string& result, const std::string& text) {
-  const std::string prefix = line_prefix;
+  const std::string prefix = lock_prefix;
   throw UsageError(fmt::format("{} is being written by {}; only one run at a time can write a result", result,
                                text.starts_with(prefix) ? text.substr(prefix.size()) : "another run"));
 }
@@ -118,7 +118,7 @@ void ResultLock::acquire(const std::string& path) {
     struct stat status {};
     const bool is_file = fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
     const std::string before = text_in(descriptor);
-    if (!is_file || !(before.empty() || before.starts_with(line_prefix))) {
+    if (!is_file || !(before.empty() || before.starts_with(lock_prefix))) {
       ::close(descriptor);
       refuse_foreign(file_, path);
     }
@@ -147,7 +147,7 @@ void ResultLock::acquire(const std::string& path) {
     descriptor_ = descriptor;
     break;
   }
-  const std::string line = fmt::format("{}{}\n", line_prefix, process_description());
+  const std::string line = fmt::format("{}{}\n", lock_prefix, process_description());
   // A failure, as on a full disk, only leaves the description empty.
   const bool is_written =
       ftruncate(descriptor_, 0) == 0 && pwrite(descriptor_, line.data(), line.size(), 0) > 0 && fsync(descriptor_) == 0;

@@ -1,4 +1,4 @@
-"""`bathline cite`, and CITATION.cff, which has to say the same."""
+"""`bathline cite`, and its agreement with CITATION.cff."""
 
 import re
 import unittest
@@ -19,7 +19,7 @@ PATTERNS = {
 
 
 def keys_in(bibtex):
-    """The keys of the entries, each of which has to be closed."""
+    """The keys of the entries; checks that each entry is closed."""
     entries = re.findall(r"^@\w+\{([^,\s]+),\n(?:  .*\n)+\}$", bibtex, re.MULTILINE)
     assert len(entries) == bibtex.count("\n@") + bibtex.startswith("@"), bibtex
     return entries
@@ -50,7 +50,7 @@ class CiteTest(FolderTest):
         for said in (values["title"].strip('"'), values["version"].strip('"'), authors[0], values["date-released"][1:5]):
             self.assertIn(f"{{{said}}}", bibtex)
 
-    def test_a_recipe_rests_on_its_paper_its_methods_and_its_claims(self):
+    def test_a_recipe_cites_its_paper_its_methods_and_its_claims(self):
         self.assertEqual(self.cited(OSCILLATOR), self.cited(changed(OSCILLATOR, title="hairer2006x xhairer2006")))
         base = set(self.cited(OSCILLATOR))
         self.assertIn("farshi2018", base)
@@ -68,7 +68,7 @@ class CiteTest(FolderTest):
         one = run(["cite", path, *with_sets, "--unset", "sweep", "--set", "integrators.open.name=rk4"])
         self.assertNotIn("yoshida1990", keys_in(one.out))
 
-    def test_every_recipe_that_comes_along_is_cited_once(self):
+    def test_every_installed_recipe_is_cited_once(self):
         keys = set(keys_in((SOURCE / "src" / "references.bib").read_text().partition("\n\n")[2]))
         for name in ("limebeer2020/fig06", "martin2018/fig7_1", "simoes2020/fig01"):
             outcome = run(["cite", name], ranks=2)

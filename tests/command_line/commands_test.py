@@ -1,4 +1,4 @@
-"""The subcommands that look things up: list, describe, check, claims, --version and --help."""
+"""The subcommands that run nothing: list, describe, check, claims, --version and --help."""
 
 import re
 import unittest
@@ -46,7 +46,7 @@ class ListTest(FolderTest):
         self.assertIn("systems", outcome.err)
         self.assertEqual(outcome.out, "")
 
-    def test_integrators_say_what_they_promise_before_their_notes(self):
+    def test_integrators_have_their_properties_before_their_notes(self):
         rk4 = " ".join(run(["describe", "rk4"]).out.split())
         self.assertIn("Notes Order 4, not symplectic", rk4)
         yoshida = " ".join(run(["describe", "yoshida4"]).out.split())
@@ -75,7 +75,7 @@ class DescribeTest(FolderTest):
         for section in ("[system]", "[[environments]]", "[time]", "[[integrators]]", "[study]", "[output]"):
             self.assert_said_once(outcome, f"\n{section} (")
 
-    def test_an_unknown_name_is_answered_with_a_near_one(self):
+    def test_a_similar_name_is_suggested(self):
         for ranks in (None, 2):
             outcome = run(["describe", "stormer-verlet"], ranks)
             self.assert_code(outcome, 2)
@@ -83,7 +83,7 @@ class DescribeTest(FolderTest):
             self.assert_said_once(outcome, "did you mean `stoermer-verlet`?")
             self.assertEqual(outcome.out, "")
 
-    def test_a_name_like_none_is_answered_with_the_way_to_all(self):
+    def test_list_is_suggested_for_a_name_similar_to_none(self):
         outcome = run(["describe", "qqqqqqqqqqqq"])
         self.assert_code(outcome, 2)
         self.assertIn("bathline list", outcome.err)
@@ -95,7 +95,7 @@ class CheckTest(FolderTest):
         super().setUpClass()
         cls.recipe = write_recipe(cls.folder / "good.toml", OSCILLATOR)
 
-    def test_a_valid_recipe_says_what_it_would_do(self):
+    def test_the_cases_of_a_valid_recipe(self):
         alone = run(["check", self.recipe], cwd=self.folder)
         self.assert_code(alone, 0)
         self.assertIn("An oscillator", alone.out)
@@ -108,13 +108,13 @@ class CheckTest(FolderTest):
         self.assertEqual(together, alone)
         self.assertEqual([path.name for path in self.folder.iterdir()], ["good.toml"])
 
-    def test_oscillators_are_no_sites(self):
+    def test_oscillators_are_not_called_sites(self):
         bath = {"name": "bath", "kind": "heat-bath", "oscillators": 30, "damping": 0.3, "omega_max": 9.0}
         mixed = changed(OSCILLATOR, environment=[*OSCILLATOR["environments"], bath, bath | {"name": "other"}])
         outcome = run(["check", write_recipe(self.new_folder() / "mixed.toml", mixed)])
         self.assertRegex(outcome.out, r"steps of 0.05, 45 sites \(line\), 60 oscillators \(bath, other\)\n")
 
-    def test_settings_count(self):
+    def test_settings_are_applied(self):
         outcome = run(["check", self.recipe, "--set", "environments.0.sites=77", "--set", "time.end=1.0"])
         self.assert_code(outcome, 0)
         self.assertIn("20 steps of 0.05, 77 sites", outcome.out)
@@ -150,7 +150,7 @@ class NamesOfRecipesTest(FolderTest):
         self.assert_code(outcome, code)
         return outcome
 
-    def test_wherever_a_recipe_is_asked_for(self):
+    def test_all_commands_with_a_recipe(self):
         self.assertIn("An oscillator", self.must("check", "b2020/fig07", ranks=2).out)
         self.must("run", "b2020/fig07", "--progress", "none", ranks=2)
         self.assertTrue((self.folder / "fig07.h5").exists())
@@ -163,14 +163,14 @@ class NamesOfRecipesTest(FolderTest):
         self.assertIn("Another one", self.must("check", "b2020/fig07").out)
         (self.folder / "b2020" / "fig07").unlink()
 
-    def test_what_is_neither(self):
+    def test_neither_a_file_nor_a_name(self):
         for name, advice in (
             ("b2020/fig7", "did you mean `b2020/fig07`?"),
             ("fig07", "did you mean `b2020/fig07`?"),
             ("c2030/many", "did you mean `a2010/many`?"),
             ("qqqqqqqqqqqqq", "`bathline list recipes`"),
         ):
-            # All advice is found alike: one is enough to see that only one rank gives it.
+            # On several ranks one case suffices to show that only one rank prints it.
             for command, ranks in (("run", None), ("check", 2 if name == "fig07" else None), ("sweep", None)):
                 outcome = self.must(command, name, code=2, ranks=ranks)
                 self.assert_said_once(outcome, f"cannot read the recipe {name}: No such file")
@@ -195,7 +195,7 @@ class NamesOfRecipesTest(FolderTest):
         self.assertEqual(self.must("describe", path).out.splitlines()[1:], outcome.out.splitlines()[1:])
         self.assertIn("did you mean `b2020/fig07`?", self.must("describe", "b2020/fig7", code=2).err)
 
-    def test_recipes_that_come_along(self):
+    def test_installed_recipes(self):
         names = [line.split()[0] for line in run(["list", "recipes"]).out.splitlines()]
         self.assertGreater(len(names), 25)
         for name in names[::10]:
@@ -225,7 +225,7 @@ class ClaimsTest(FolderTest):
             self.assertRegex(outcome.out, r"(?m)^.*PASS.*the-start|the-start.*PASS")
         self.assertRegex(outcome.out, r"(?m)^.*FAIL.*a-wrong-one|a-wrong-one.*FAIL")
 
-    def test_a_file_without_claims_says_so(self):
+    def test_a_file_without_claims(self):
         outcome = run(["claims", self.folder / "none.h5"])
         self.assert_code(outcome, 0)
         self.assertIn("no claims", outcome.out)
@@ -235,7 +235,7 @@ class ClaimsTest(FolderTest):
         self.assert_code(outcome, 1)
         self.assert_said_once(outcome, "a-wrong-one")
 
-    def test_what_is_no_result_file(self):
+    def test_files_that_are_not_results(self):
         for name, reason in (("absent.h5", "no(t| such)? .*file"), ("good.toml", "not an HDF5 file")):
             outcome = run(["claims", self.folder / name])
             self.assert_code(outcome, 2)
@@ -299,7 +299,7 @@ class UsageTest(FolderTest):
                 self.assertNotEqual(outcome.err, "")
         self.assertEqual(list(self.folder.iterdir()), [])
 
-    def test_wrong_words_are_named(self):
+    def test_invalid_words_are_named(self):
         for arguments, message in (
             (["frobnicate"], "error: unknown command `frobnicate`; known are `run`, "),
             (["chek", "a.toml"], "error: unknown command `chek`; did you mean `check`?"),
@@ -317,14 +317,14 @@ class UsageTest(FolderTest):
         words = ["run", "--set", "time.steps=3", recipe, "--unset", "integrators.open.gamma", "-o", recipe.with_name("a.h5")]
         self.assert_code(run([*words, "--progress", "none"]), 0)
 
-    def test_wrong_usage_is_answered_once(self):
+    def test_wrong_usage_is_reported_once(self):
         outcome = run(["frobnicate"], ranks=2)
         self.assert_code(outcome, 2)
         self.assertEqual(outcome, run(["frobnicate"]))
 
 
 class FigureCheckTest(FolderTest):
-    """What no picture can come of is found by `check`."""
+    """`check` finds mistakes in figures."""
 
     def check(self, figure):
         panel = '[[figure.panels]]\nseries = [{ of = "closed.q[0]" }]\n'

@@ -1,4 +1,4 @@
-"""`bathline convert`: stars as chains, chains as stars, the same paths, and environments that are neither."""
+"""`bathline convert`: oscillator baths as chains and back, with the same trajectories, and unsupported environments."""
 
 import tomllib
 import unittest
@@ -75,7 +75,7 @@ class Convert(FolderTest):
         self.assert_code(self.convert(write_recipe(self.folder / "density-chain.toml", chain), "star", "-o", back), 0)
         self.assertLess(np.abs(self.path_of(back) - expected).max(), 1e-11)
 
-    def test_a_kernel_is_what_is_wanted_at_once(self):
+    def test_a_kernel_is_built_in_the_requested_form(self):
         density = {"name": "bath", "kind": "memory", "spectral_density": "0.2*w^2*exp(-w)", "tolerance": 1e-9}
         recipe = write_recipe(self.folder / "kernel.toml", changed(RECIPE, environment=[density]))
         expected = self.path_of(recipe)
@@ -88,7 +88,7 @@ class Convert(FolderTest):
         self.assertEqual(environment["kind"], "memory")
         self.assertNotIn("spectral_density", environment)
         self.assertGreater(len(environment["cosine"]), 5)
-        # Numbers are written to the last digit, so that the paths are the same.
+        # Numbers are written with all digits, so that the trajectories are the same.
         np.testing.assert_array_equal(self.path_of(modes)[0], expected[0])
         self.assert_code(self.convert(recipe, "star"), 0)
         star = self.folder / "kernel-bath-star.toml"
@@ -96,7 +96,7 @@ class Convert(FolderTest):
         # Two kernels to 1e-9 of some 0.3 kg/s, a speed of 1.3 m/s for 20 s on an oscillator of sqrt(k m) = 2 kg/s.
         self.assertLess(np.abs(self.path_of(star)[1] - expected[1]).max(), 2e-9 * 0.3 * 1.3 * 20.0)
 
-    def test_one_exponential_is_a_spring_in_oil(self):
+    def test_one_exponential_is_a_spring_and_a_damper_in_series(self):
         drude = {"name": "bath", "kind": "memory", "kernel": "0.7*exp(-1.5*t)", "tolerance": 1e-10}
         recipe = write_recipe(self.folder / "drude.toml", changed(RECIPE, environment=[drude]))
         self.assert_code(self.convert(recipe, "exponentials"), 0)
@@ -106,7 +106,7 @@ class Convert(FolderTest):
         self.assertAlmostEqual(environment["rate"][0], 1.5, 9)
         self.assertNotIn("sine", environment)
 
-    def test_a_warm_line_is_a_warm_bath(self):
+    def test_a_thermal_line_is_a_thermal_bath(self):
         line = {"name": "bath", "kind": "spring-mass-line", "sites": 9, "M": 0.1, "lambda": 2.0, "far_end": "free"}
         recipe = write_recipe(self.folder / "warm.toml", changed(RECIPE, environment=[line | {"kT": 0.7}]))
         self.assert_code(self.convert(recipe, "star"), 0)
@@ -125,7 +125,7 @@ class Convert(FolderTest):
         self.assert_said_once(outcome, message)
         self.assertEqual(list(self.folder.glob("no-*")), [])
 
-    def test_says_what_it_cannot_convert(self):
+    def test_unsupported_environments(self):
         line = {"kind": "spring-mass-line", "sites": 9, "M": 0.1, "lambda": 2.0}
         self.refused("is tied to the ground at its far end", line)
         self.refused("loses energy", line | {"far_end": "matched"})
@@ -136,7 +136,7 @@ class Convert(FolderTest):
         undamped = {"kind": "memory", "stiffness": [1.0], "rate": [0.0], "frequency": [2.0]}
         self.refused("has oscillations that last", undamped, "exponentials")
 
-    def test_keeps_what_is_there(self):
+    def test_keeps_existing_files(self):
         recipe = write_recipe(self.folder / "keep.toml", RECIPE)
         outcome = self.convert(recipe, "chain", name="bat")
         self.assert_code(outcome, 2)
@@ -144,7 +144,7 @@ class Convert(FolderTest):
         for code, more in ((0, []), (2, []), (0, ["--overwrite"])):
             outcome = self.convert(recipe, "chain", *more)
             self.assert_code(outcome, code)
-        # Where only the table is in the way no recipe is written either.
+        # If only the table exists, the recipe is not written either.
         written = self.folder / "keep-bath-chain.toml"
         written.unlink()
         outcome = self.convert(recipe, "chain")

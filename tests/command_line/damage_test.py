@@ -1,4 +1,4 @@
-"""Single bytes changed in results and checkpoints: every program that reads them notices, or none of its bits change.
+"""Single bytes changed in results and checkpoints: all programs report it, or their output is unchanged.
 
 BATHLINE_FLIPS says how many bytes of each file are tried.
 """
@@ -19,7 +19,7 @@ FLIPS = int(os.environ.get("BATHLINE_FLIPS", "6"))
 CLAIM = {"name": "start", "quantity": "closed.q.max", "bounds": [0.0, 2.0]}
 RECIPE = changed(OSCILLATOR, claims=[CLAIM], output={"checkpoint_every": 25, "keep_checkpoints": 1})
 
-# A long line of few records, for a run that is killed on its way.
+# A long line with few records, for a run that is killed.
 LONG = changed(
     OSCILLATOR,
     environments=[OSCILLATOR["environments"][0] | {"sites": 20000}],
@@ -45,14 +45,14 @@ class DamageTest(FolderTest):
         (cls.checkpoint,) = cls.folder.glob("run.checkpoint.*.h5")
 
     def flips(self, path, seed):
-        """Contents of a file with one byte changed, at places spread over all of it."""
+        """Contents of a file with one byte changed, at offsets spread over all of it."""
         content = path.read_bytes()
         generator = random.Random(seed)
         for i in range(FLIPS):
-            place = (len(content) * i + generator.randrange(len(content))) // FLIPS
+            offset = (len(content) * i + generator.randrange(len(content))) // FLIPS
             flipped = bytearray(content)
-            flipped[place] ^= 1 << generator.randrange(8)
-            yield place, bytes(flipped)
+            flipped[offset] ^= 1 << generator.randrange(8)
+            yield offset, bytes(flipped)
 
     def check_outcome(self, outcome, what, codes):
         self.assertIn(outcome.code, codes, f"{what}: {outcome.text}")
@@ -66,55 +66,55 @@ class DamageTest(FolderTest):
         before = {command: run([command, self.whole], ranks=None).out for command in ("claims", "verify")}
         for command, said in before.items():
             self.assertRegex(said, "PASS" if command == "claims" else "VERIFIED")
-        for place, content in self.flips(self.whole, 1):
+        for offset, content in self.flips(self.whole, 1):
             path.write_bytes(content)
             for command, said in before.items():
                 outcome = run([command, path])
-                self.check_outcome(outcome, f"{command} with byte {place}", (0, 2))
+                self.check_outcome(outcome, f"{command} with byte {offset}", (0, 2))
                 if outcome.code == 0:
                     # The end of the line with the checksum itself.
-                    self.assertGreater(place, len(content) - 80)
+                    self.assertGreater(offset, len(content) - 80)
                     self.assertEqual(outcome.out, said.replace(str(self.whole), str(path)))
                     self.assertIn("does not end with its checksum", outcome.err)
 
-    def test_a_result_without_a_checkpoint_cannot_be_gone_on_with(self):
+    def test_a_result_without_a_checkpoint_cannot_be_resumed(self):
         path = self.new_folder() / "alone.h5"
         damaged = bytearray(self.whole.read_bytes())
         damaged[len(damaged) // 2] ^= 1
-        for content, why in (
+        for content, reason in (
             (damaged, "damaged (its checksum does not match)"),
             (self.stopped.read_bytes(), "the result of an unfinished run"),
         ):
             path.write_bytes(content)
             outcome = run(["resume", path], ranks=2)
             self.assert_code(outcome, 2)
-            self.assert_said_once(outcome, f"error: {path} is {why}, and there is no checkpoint beside it")
+            self.assert_said_once(outcome, f"error: {path} is {reason}, and there is no checkpoint beside it")
             self.assertEqual(path.read_bytes(), content)
 
-    def test_a_result_that_is_gone_on_with(self):
-        for place, content in self.flips(self.stopped, 2):
+    def test_a_result_that_is_resumed(self):
+        for offset, content in self.flips(self.stopped, 2):
             folder = self.new_folder()
             path = folder / "run.h5"
             path.write_bytes(content)
             shutil.copy(self.checkpoint, folder)
             for command in ("claims", "verify"):
-                self.check_outcome(run([command, path]), f"{command} with byte {place}", (2,))
+                self.check_outcome(run([command, path]), f"{command} with byte {offset}", (2,))
             outcome = run(["resume", path, "--progress", "none"])
-            self.check_outcome(outcome, f"resume with byte {place}", (0, 2))
+            self.check_outcome(outcome, f"resume with byte {offset}", (0, 2))
             if outcome.code == 0:
                 self.assert_same_bits(path, self.whole)
             else:
-                # Only what says of which run it is can keep a result from being gone on with.
+                # Only damage of the data that identify the run may prevent resuming it.
                 self.assertRegex(outcome.err, "different recipe|records")
 
-    def test_a_record_of_a_result_that_is_gone_on_with(self):
-        """HDF5 reads what has been changed without a word; the checkpoint has a copy of what it was."""
+    def test_a_record_of_a_result_that_is_resumed(self):
+        """HDF5 reads changed values without an error; the checkpoint has a copy of the original."""
         with h5py.File(self.stopped) as file:
             records = file["closed/q"]
-            place = records.id.get_chunk_info(0).byte_offset
+            offset = records.id.get_chunk_info(0).byte_offset
             before = records[0, 0, 0]
         content = bytearray(self.stopped.read_bytes())
-        content[place] ^= 1
+        content[offset] ^= 1
         folder = self.new_folder()
         path = folder / "run.h5"
         path.write_bytes(content)
@@ -125,16 +125,16 @@ class DamageTest(FolderTest):
         self.assert_same_bits(path, self.whole)
 
     def test_a_checkpoint(self):
-        for place, content in self.flips(self.checkpoint, 3):
+        for offset, content in self.flips(self.checkpoint, 3):
             folder = self.new_folder()
             copy = folder / self.checkpoint.name
             copy.write_bytes(content)
             shutil.copy(self.stopped, folder)
             outcome = run(["resume", copy, "--progress", "none"])
-            self.check_outcome(outcome, f"resume with byte {place}", (2,))
+            self.check_outcome(outcome, f"resume with byte {offset}", (2,))
 
-    def test_files_of_before(self):
-        """Without a checksum and in HDF5's older format: they are read, and what is not known of them is said."""
+    def test_files_of_older_versions(self):
+        """Without a checksum and in HDF5's older format: they are read, with a warning about the missing checksum."""
         path = self.new_folder() / "old.h5"
         with h5py.File(self.whole) as source, h5py.File(path, "w", libver="earliest") as target:
             for name, value in source.attrs.items():
@@ -151,9 +151,9 @@ class DamageTest(FolderTest):
             values = file["closed/q"][:]
             del file["closed/q"]
             broken = file.create_dataset("closed/q", data=values, chunks=values.shape, fletcher32=True)
-            place = broken.id.get_chunk_info(0).byte_offset
+            offset = broken.id.get_chunk_info(0).byte_offset
         content = bytearray(path.read_bytes())
-        content[place] ^= 1
+        content[offset] ^= 1
         path.write_bytes(content)
         outcome = run(["verify", path], ranks=2)
         self.assert_code(outcome, 2)
@@ -179,7 +179,7 @@ class KilledTest(FolderTest):
             finally:
                 end(process)
             with h5py.File(result) as file:
-                self.assertEqual(file.libver[0], "v110")  # the tables have checksums
+                self.assertEqual(file.libver[0], "v110")  # the metadata have checksums
                 self.assertGreater(len(file["closed/time"]), 0)
                 rows = len(file["closed/time"])
             script = f"import xarray; d = xarray.open_dataset('{result}', group='closed', engine='h5netcdf'); print(len(d.time), float(d.q[-1, 0, 0]))"

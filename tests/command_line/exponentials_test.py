@@ -1,4 +1,4 @@
-"""Exponentials in the place of kernels and densities: paths, certificates, ledger, restarts, choices and refusals."""
+"""Kernels and densities as sums of exponentials: trajectories, certificates, ledger, restarts, choices and mistakes."""
 
 import unittest
 
@@ -29,7 +29,7 @@ RECIPE = changed(
 
 
 def dense_path(times, mass=1.3, stiffness=2.1, q0=0.9, v0=-0.3):
-    """The path by the normal modes of a particle and 700 oscillators at the nodes of a Gauss-Legendre rule."""
+    """The trajectory by the normal modes of a particle and 700 oscillators at the nodes of a Gauss-Legendre rule."""
     nodes, weights = np.polynomial.legendre.leggauss(700)
     w = EDGE * (nodes + 1.0) / 2.0
     k = EDGE / 2.0 * weights * 2.0 / np.pi * DAMPING
@@ -58,7 +58,7 @@ class Exponentials(FolderTest):
             t = (np.arange(400_000) + 0.5) * 15.0 / 400_000
             norm = np.sum(np.abs(2.0 * DAMPING / np.pi * np.sin(EDGE * t) / t)) * 15.0 / 400_000
             self.assertAlmostEqual(rows["kernel_norm"], norm, delta=0.05 * norm)
-            # A wrong force of that times the largest velocity, 1.2 m/s, for 15 s on an oscillator of sqrt(k m).
+            # A force error of that times the largest velocity, 1.2 m/s, for 15 s on an oscillator of sqrt(k m).
             bound = rows["kernel_error"] * norm * 1.2 * 15.0 / np.sqrt(2.1 * 1.3) + 1e-12
             self.assertLessEqual(np.abs(file["exact/q"][:, 0, 0] - expected).max(), bound)
             # a (2 E/k)^(1/2) error T with a = 1/m and E = (1.3 0.3^2 + 2.1 0.9^2)/2.
@@ -72,7 +72,7 @@ class Exponentials(FolderTest):
             kernel = waves.real @ rows["stiffness"] + waves.imag @ rows["sine"]
             wrong = np.abs(kernel - 2.0 * DAMPING / np.pi * np.sin(EDGE * t) / t)
             self.assertLess(wrong.sum() * 15.0 / 3000, 1e-10 * norm)
-            # h^2 of the midpoint rule, and what it keeps of a linear system: everything quadratic.
+            # h^2 of the midpoint rule, which conserves all quadratic invariants of a linear system.
             self.assertLess(np.abs(file["gamma/q"][:, 0, 0] - expected).max(), 1e-3)
             for name, drift in (("gamma", 1e-13), ("gauss", 1e-13), ("exact", 1e-12)):
                 total = file[f"{name}/energy_total"][()]
@@ -99,13 +99,13 @@ class Exponentials(FolderTest):
             self.assert_code(run(["resume", checkpoints[number], "-o", resumed], 2), 0)
             self.assert_same_bits(self.folder / "on1.h5", resumed)
 
-    def test_tables_stand_for_their_lines(self):
+    def test_tables_represent_their_lines(self):
         (self.folder / "density.txt").write_text("# w J\n2.0 0.5\n5.0 0.4 # straight lines between them\n6.5 0\n")
         rows = np.arange(0.0, 14.0, 0.05)
         table = np.c_[rows, 0.9 * np.exp(-1.3 * rows) * np.cos(2.0 * rows)]
         table[-1, 1] = 0.0
         np.savetxt(self.folder / "kernel.txt", table)
-        # Corners that rows so far apart make have no short sum to a smaller one.
+        # The kinks of so coarse a table have no short sum of exponentials with a smaller tolerance.
         tolerances = {"density": 1e-8, "kernel": 4e-3}
         files = {"density": "spectral_density_file", "kernel": "kernel_file"}
         recipe = changed(
@@ -135,12 +135,12 @@ class Exponentials(FolderTest):
                 kernel = waves.real @ rows["stiffness"] + waves.imag @ rows["sine"]
                 error = np.sum(np.abs(kernel - expected[name])) * 1e-2
                 self.assertAlmostEqual(rows["kernel_norm"], np.sum(np.abs(expected[name])) * 1e-2, 2)
-                # The rule that stands for the density here is right to the square of its step.
+                # The quadrature rule of the density in this test has an error of second order in its step.
                 self.assertLess(error, (tolerances[name] + 1e-8) * rows["kernel_norm"], name)
                 total = file[f"{name}/energy_total"][()]
                 self.assertLess(np.abs(total / total[0] - 1.0).max(), 1e-10, name)
 
-    def test_the_fewest_numbers_are_taken(self):
+    def test_the_smallest_representation_is_chosen(self):
         def chosen(message, **environment):
             recipe = changed(RECIPE, environment=[{"name": "bath", "kind": "memory"} | environment])
             recipe["integrators"] = recipe["integrators"][2:3]
@@ -152,19 +152,19 @@ class Exponentials(FolderTest):
         chosen("is a star of .*which is warm under every method", kT=0.3, **OHMIC)
         chosen("is a star of .*no short sum of exponentials is as good", kernel="exp(-t^2)+0.4*exp(-(t-11)^2)")
 
-    def test_what_is_passive_by_itself_may_be_warm(self):
+    def test_passive_exponentials_may_have_a_temperature(self):
         recipe = changed(RECIPE, environment=[MEMORY | {"kernel": "0.5*exp(-3*t)", "kT": 0.4}])
         recipe["integrators"] = recipe["integrators"][1:3]
         by_hand = {"name": "bath", "kind": "memory", "stiffness": [0.5], "rate": [3.0], "frequency": [0.0]}
         twin = changed(recipe, environment=[by_hand | {"kT": 0.4}])
         with h5py.File(self.result(recipe, "warm")[0]) as one, h5py.File(self.result(twin, "twin")[0]) as other:
             for name in ("gamma", "stoermer-verlet"):
-                # The stiffness and rate found are those to 1e-10, and the noise is the same.
+                # The fitted stiffness and rate agree to 1e-10, and the noise is the same.
                 self.assertLess(np.abs(one[f"{name}/q"][()] - other[f"{name}/q"][()]).max(), 1e-8)
                 self.assertGreater(one[f"{name}/energy_dissipated"][-1], 0.01)
 
 
-    def test_what_is_passive_as_a_whole_may_be_warm(self):
+    def test_a_passive_sum_may_have_a_temperature(self):
         def covariance(kernel, environment=(), **integrator):
             memory = {"kind": "memory", "name": "bath", "representation": "exponentials", "kT": 0.4}
             recipe = changed(
@@ -177,7 +177,7 @@ class Exponentials(FolderTest):
                 name: values.item() for name, values in found.items() if name.startswith("certificate/run/bath/noise")
             }
 
-        # kT/k and kT/m of any, at any step.
+        # kT/k and kT/m, with any step.
         for density in ({"spectral_density": "w*exp(-w)"}, {"spectral_density": "0.3*w^3*exp(-w^2/4)"}):
             for integrator in ({"name": "time-centred"}, {"name": "gauss", "stages": 3}):
                 found = covariance(density | {"tolerance": 1e-7}, **integrator)

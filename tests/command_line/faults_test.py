@@ -1,4 +1,4 @@
-"""Faults tried for real: full and read-only disks, motions that blow up, and rubbish for a recipe.
+"""Real faults: full and read-only disks, trajectories that diverge, and random bytes as a recipe.
 
 Each ends in one clear message and the exit code that is promised, and what was good before still is.
 """
@@ -15,7 +15,7 @@ import h5py
 
 from program import KEPLER, OSCILLATOR, FolderTest, changed, end, run, start, toml, variables, write_recipe
 
-# 1.6 MB of state in every checkpoint, hardly anything in the result.
+# 1.6 MB of state in every checkpoint, and a small result.
 STATE = changed(
     OSCILLATOR,
     environments=[OSCILLATOR["environments"][0] | {"sites": 100000}],
@@ -45,7 +45,7 @@ class SmallDiskTest(FolderTest):
         space = os.statvfs(self.disk)
         (self.disk / "ballast").write_bytes(bytes(space.f_bavail * space.f_frsize - rest))
 
-    def test_checkpoints_without_room_do_not_end_the_run(self):
+    def test_a_full_disk_for_checkpoints_does_not_end_the_run(self):
         path = write_recipe(self.folder / "state.toml", STATE)
         whole = self.folder / "whole.h5"
         self.assert_code(run(["run", path, "-o", whole, "--progress", "none"]), 0)
@@ -53,7 +53,7 @@ class SmallDiskTest(FolderTest):
             for path_of_old in self.disk.iterdir():
                 path_of_old.unlink()
             self.fill_but(5 << 20)
-            # One checkpoint fits, the second does not beside it.
+            # One checkpoint fits on the disk, two do not.
             outcome = run(["run", path, "-o", self.result, "--progress", "none", "--overwrite"], ranks)
             self.assert_code(outcome, 0)
             self.assertIn("no checkpoint could be written; the run continues", outcome.err)
@@ -61,12 +61,12 @@ class SmallDiskTest(FolderTest):
             self.assert_same_bits(self.result, whole)
             self.assertEqual(self.names(), ["ballast", "run.checkpoint.10.h5", "run.h5"])
             (self.disk / "ballast").unlink()
-            # The last good one goes on.
+            # The last intact one is resumed.
             checkpoint = self.disk / "run.checkpoint.10.h5"
             self.assert_code(run(["resume", checkpoint, "--progress", "none"], ranks), 0)
             self.assert_same_bits(self.result, whole)
 
-    def test_a_stop_without_room_says_so(self):
+    def test_a_stop_with_a_full_disk(self):
         recipe = changed(STATE, time={"steps": 10000000}, output={"every": 100000})
         del recipe["output"]["checkpoint_every"]
         path = write_recipe(self.folder / "stop.toml", recipe)
@@ -105,7 +105,7 @@ class SmallDiskTest(FolderTest):
 
 
 class SizeLimitTest(FolderTest):
-    """`ulimit -f`: a file that may not become longer is a full disk."""
+    """`ulimit -f`: the limit on the size of files is reported like a full disk."""
 
     def test_a_result_that_may_not_grow(self):
         # Records are flushed by their number and, on a busy machine, sooner by the clock; those of the first time fit.
@@ -131,7 +131,7 @@ class SizeLimitTest(FolderTest):
                 self.assertEqual(file.attrs["status"], "partial")
 
 
-# A library that cannot create the group that the results begin with.
+# A library that fails to create the first group of the results.
 NO_GROUPS = """
 #include <hdf5.h>
 hid_t H5Gcreate2(hid_t place, const char* name, hid_t links, hid_t create, hid_t access) {
@@ -143,8 +143,8 @@ hid_t H5Gcreate2(hid_t place, const char* name, hid_t links, hid_t create, hid_t
 
 
 class FailingLibraryTest(FolderTest):
-    def test_a_group_that_cannot_be_created_is_all_that_is_said(self):
-        """What HDF5 has open then is closed before message passing ends, which would have the last word otherwise."""
+    def test_a_group_that_cannot_be_created_gives_one_message(self):
+        """HDF5 closes its open files before MPI_Finalize ends, which would otherwise print further messages."""
         environment = self.shim(NO_GROUPS)
         recipe = write_recipe(self.folder / "run.toml", STATE)
         for ranks in (None, 1, 2):
@@ -158,7 +158,7 @@ class FailingLibraryTest(FolderTest):
 
 class NumericalFailureTest(FolderTest):
     def check_fails_again(self, recipe, words):
-        """A run that fails after a checkpoint fails once more from there, at the same step and with the same file."""
+        """A run that fails after a checkpoint fails again when resumed, at the same step and with the same file."""
         folder = self.new_folder()
         path, result = write_recipe(folder / "failing.toml", recipe), folder / "failing.h5"
         first = run(["run", path, "-o", result, "--progress", "none"])
@@ -176,7 +176,7 @@ class NumericalFailureTest(FolderTest):
             self.assertEqual(file.attrs["failure"].split(" with residual")[0], reason)
         return before, variables(result)
 
-    def test_a_motion_that_blows_up(self):
+    def test_a_trajectory_that_diverges(self):
         recipe = changed(
             OSCILLATOR,
             environments=[{"name": "line", "kind": "spring-mass-line", "sites": 45, "M": 0.02, "lambda": 8.0}],
@@ -188,8 +188,8 @@ class NumericalFailureTest(FolderTest):
         for name in sorted(before | after):
             self.assertEqual(after[name].tobytes(), before[name].tobytes(), name)
 
-    def test_newton_that_finds_nothing(self):
-        # Far too long steps for what comes near the sun.
+    def test_newton_that_does_not_converge(self):
+        # Steps that are far too long near the sun.
         recipe = changed(
             KEPLER,
             time={"step": 0.005, "steps": 200},
@@ -203,7 +203,7 @@ class NumericalFailureTest(FolderTest):
 
 
 class RubbishTest(FolderTest):
-    def test_ten_megabytes_of_rubbish(self):
+    def test_ten_megabytes_of_random_bytes(self):
         generator = random.Random(5)
         size = 10 << 20
         texts = {
@@ -211,7 +211,7 @@ class RubbishTest(FolderTest):
             "letters": bytes(generator.choices(b"abc =[]{}\"'.#\n0123456789", k=size)),
             "open": b"[" * size,
             "one-key": b"a" * size,
-            # A hundred thousand of them, made longer by blanks: five times as many take five times as long.
+            # A hundred thousand of them, padded with blanks: five times as many take five times as long.
             "tables": toml(OSCILLATOR).encode() + (b"[[environments]]".ljust(79) + b"\n") * (size // 80),
             "keys": b"[system]\n" + b"".join(b"key%d = 1\n" % i for i in range(size // 16)),
         }

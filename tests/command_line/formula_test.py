@@ -1,4 +1,4 @@
-"""Systems typed as formulas, from outside: against an independent integration, and what is said of bad ones."""
+"""Systems given as formulas: comparison with an independent integration, and messages for invalid ones."""
 
 import unittest
 
@@ -68,7 +68,7 @@ class FormulaTest(FolderTest):
         output = ["-o", self.folder / "result.h5", "--overwrite", "--progress", "none"] if command == "run" else []
         return run([command, path, *output, *arguments], ranks=ranks)
 
-    def test_henon_heiles_is_what_an_independent_integration_gives(self):
+    def test_henon_heiles_agrees_with_an_independent_integration(self):
         self.assert_code(self.run_recipe(HENON_HEILES), 0)
         # Gauss 3 at this step: its error, measured against itself at half the step, is 2e-10.
         for label, tolerance in (("exact", 1e-9), ("gauss", 1e-8)):
@@ -86,7 +86,7 @@ class FormulaTest(FolderTest):
             self.assertLess(np.abs(L - (x * vy - y * vx)).max(), tolerance, label)
             self.assertLess(np.abs(energy - energy[0]).max(), tolerance, label)
 
-    def test_a_driven_particle_on_a_line_is_what_an_independent_integration_gives(self):
+    def test_a_driven_particle_on_a_line_agrees_with_an_independent_integration(self):
         self.assert_code(self.run_recipe(DRIVEN), 0)
         for label, tolerance in (("exact", 1e-9), ("gauss", 1e-8)):
             with h5py.File(self.folder / "result.h5") as file:
@@ -119,7 +119,7 @@ class FormulaTest(FolderTest):
             self.assertEqual(outcome.err.count("\n"), 1, outcome.err)
             self.assertIn("recipe.toml:7:12: V: unknown function `sni`; did you mean `sin`?", outcome.err)
 
-    def test_a_formula_without_a_value_on_the_way_is_a_numerical_failure(self):
+    def test_a_formula_that_becomes_undefined_is_a_numerical_failure(self):
         recipe = changed(HENON_HEILES, system={"V": "y^2 + sqrt(0.2 - x)"})
         for integrator in ({"name": "stoermer-verlet"}, {"name": "exact"}, {"name": "gauss", "stages": 2}):
             outcome = self.run_recipe(changed(recipe, integrators=[integrator | {"on": "closed"}]))
@@ -127,14 +127,14 @@ class FormulaTest(FolderTest):
             self.assertRegex(outcome.err, r"step \d+ failed: .*\(V = y\^2 \+ sqrt\(0\.2 - x\)\)")
             self.assertNotIn("nan", outcome.err)
 
-    def test_studies_whose_theory_knows_nothing_from_outside_refuse_it(self):
+    def test_studies_without_external_forces_refuse_them(self):
         for study in {"kind": "commutativity"}, {"kind": "lyapunov"}, {"kind": "substitution"}:
             outcome = self.run_recipe(changed(DRIVEN, study=study), command="check")
             self.assert_code(outcome, 2)
             kind = study["kind"]
             self.assertRegex(outcome.err, rf"recipe.toml:8:.*force: a study of the kind `{kind}` .* nothing acts on from")
 
-    def test_describe_shows_all_things_called_formula(self):
+    def test_describe_shows_all_entries_named_formula(self):
         text = run(["describe", "formula"]).out
         for title in "formula (language)", "formula (system)", "formula (potential)":
             self.assertEqual(text.count(title), 1, text)

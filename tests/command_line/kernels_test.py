@@ -1,4 +1,4 @@
-"""Environments from kernels and spectral densities: their paths, certificates, files, and what recipes must not ask."""
+"""Environments from kernels and spectral densities: trajectories, certificates, files, and unsupported recipes."""
 
 import unittest
 
@@ -26,7 +26,7 @@ RECIPE = changed(
 
 
 def dense_path(times, mass=1.0, stiffness=1.5, q0=1.0, v0=0.4):
-    """The path by the normal modes of a particle and many oscillators at the nodes of another rule."""
+    """The trajectory by the normal modes of a particle and many oscillators at the nodes of another rule."""
     nodes, weights = np.polynomial.legendre.leggauss(900)
     w = 30.0 * CUTOFF * (nodes + 1.0) / 2.0
     k = 30.0 * CUTOFF / 2.0 * weights * 2.0 / np.pi * DAMPING * np.exp(-w / CUTOFF)
@@ -34,7 +34,7 @@ def dense_path(times, mass=1.0, stiffness=1.5, q0=1.0, v0=0.4):
     matrix = np.diag(np.concatenate([[stiffness + k.sum()], k]))
     matrix[0, 1:] = matrix[1:, 0] = -k
     squares, modes = np.linalg.eigh(matrix / np.sqrt(np.outer(masses, masses)))
-    start = np.sqrt(masses) * q0  # every oscillator begins where the particle does
+    start = np.sqrt(masses) * q0  # every oscillator starts at the particle's position
     speed = np.zeros(len(masses))
     speed[0] = np.sqrt(mass) * v0
     a, b = modes.T @ start, modes.T @ speed
@@ -44,7 +44,7 @@ def dense_path(times, mass=1.0, stiffness=1.5, q0=1.0, v0=0.4):
 
 
 class Kernels(FolderTest):
-    def test_star_and_chain_have_the_path_of_the_density(self):
+    def test_star_and_chain_have_the_trajectory_of_the_density(self):
         path, outcome = self.result(RECIPE, "path")
         with h5py.File(path) as file:
             times = file["star-exact/time"][()]
@@ -55,7 +55,7 @@ class Kernels(FolderTest):
                 self.assertLessEqual(rows["kernel_error"], 1e-8)
                 self.assertEqual(rows["horizon"], 20.0)
                 self.assertGreater(rows["oscillators" if kind == "star" else "sites"], 100)
-                # A wrong force of that times the largest velocity, 1.3 m/s, for 20 s on an oscillator of sqrt(k m).
+                # A force error of that times the largest velocity, 1.3 m/s, for 20 s on an oscillator of sqrt(k m).
                 bound = error * 1.3 * 20.0 / np.sqrt(1.5) + 1e-11
                 self.assertLessEqual(np.abs(file[f"{kind}-exact/q"][:, 0, 0] - expected).max(), bound)
                 total = file[f"{kind}-exact/energy_total"][()]
@@ -64,7 +64,7 @@ class Kernels(FolderTest):
                 star, chain = (file[f"{kind}-{name}/q"][()] for kind in ("star", "chain"))
                 self.assertLess(np.abs(star - chain).max(), 2e-12, name)
                 self.assertGreater(np.abs(star[:, 0, 0] - expected).max(), 1e-5, name)
-            # What they are made of: springs of the head that add up to gamma(0) = 2 D c/pi, up to where the density ends.
+            # The springs of the head add up to gamma(0) = 2 D c/pi, up to the end of the density.
             star, chain = file["certificate/star-exact/star"], file["certificate/chain-exact/chain"]
             self.assertLessEqual({"oscillator", "frequency", "stiffness"}, set(star))
             self.assertLessEqual({"site", "mass", "stiffness"}, set(chain))
@@ -73,7 +73,7 @@ class Kernels(FolderTest):
         self.assertRegex(outcome.text, r"`star` is a star of \d+ oscillators up to")
         self.assertRegex(outcome.text, r"`chain` is a chain of \d+ sites")
 
-    def test_tables_stand_for_their_lines(self):
+    def test_tables_represent_their_lines(self):
         (self.folder / "density.txt").write_text("# w J\n1.0 0.3\n2.0 0.6 # the end of the Ohmic part\n3.0 0\n")
         (self.folder / "kernel.txt").write_text("0 0.8\n0.5 0.2\n1.5 0\n")
         recipe = changed(
@@ -99,7 +99,7 @@ class Kernels(FolderTest):
             times = file["memory-kernel/star-gamma/star/time"][()]
             of_density, of_kernel = (file[f"memory/{kind}-gamma/{kind}/kernel_limit"][()] for kind in ("star", "chain"))
             found = file["memory-kernel/chain-gamma/chain/kernel_formula"][()]
-        # The integral of J/w cos(w t) by itself.
+        # The integral of J/w cos(w t), computed independently.
         w = (np.arange(300_000) + 0.5) * 1e-5
         density = np.where(w < 2.0, 0.3 * w, 0.6 * (3.0 - w))
         for i in range(0, len(times), 50):
@@ -107,7 +107,7 @@ class Kernels(FolderTest):
         self.assertLess(np.abs(of_kernel - np.interp(times, [0.0, 0.5, 1.5], [0.8, 0.2, 0.0])).max(), 1e-15)
         self.assertLess(np.sum(np.abs(found - of_kernel)) * 0.01, 1e-3 * np.sum(of_kernel) * 0.01)
 
-    def test_results_hold_their_tables(self):
+    def test_results_contain_their_tables(self):
         table = self.folder / "density.txt"
         table.write_text("1.0 0.3\n3.0 0\n")
         recipe = changed(
@@ -120,7 +120,7 @@ class Kernels(FolderTest):
         table.unlink()
         self.assert_code(run(["verify", path]), 0)
 
-    def test_star_and_chain_start_warm(self):
+    def test_star_and_chain_have_a_thermal_start(self):
         for kind, other, parts in (("star", "chain", "oscillators"), ("chain", "star", "sites")):
             baths = [one | ({"kT": 0.5} if one["name"] == kind else {}) for one in RECIPE["environments"]]
             path, _ = self.result(changed(RECIPE, environment=baths), f"warm-{kind}")

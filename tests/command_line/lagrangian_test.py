@@ -1,4 +1,4 @@
-"""Systems with a typed Lagrangian, from outside: against an independent integration, and what is said of bad ones."""
+"""Systems given by a Lagrangian: comparison with an independent integration, and messages for invalid ones."""
 
 import unittest
 
@@ -45,7 +45,7 @@ class LagrangianTest(FolderTest):
         output = ["-o", self.folder / "result.h5", "--overwrite", "--progress", "none"] if command == "run" else []
         return run([command, path, *output, *arguments], ranks=ranks)
 
-    def test_a_double_pendulum_is_what_an_independent_integration_gives(self):
+    def test_a_double_pendulum_agrees_with_an_independent_integration(self):
         self.assert_code(self.run_recipe(PENDULUM), 0)
         start = PENDULUM["system"]["q0"] + PENDULUM["system"]["v0"]
         # The error of Gauss 3 at this step is 1e-11 (1.2e-8 at 0.025, order 6), that of rk4 1e-6.
@@ -54,7 +54,7 @@ class LagrangianTest(FolderTest):
                 group = file[label]
                 time, q, p = (group[name][...] for name in ("time", "q", "p"))
                 speed, energy = group["speed"][...], group["energy_total"][...]
-                taken = group["energy_dissipated"][-1]
+                dissipated = group["energy_dissipated"][-1]
             a, b, va, vb = solve_ivp(
                 double_pendulum, (0.0, time[-1]), start, "DOP853", t_eval=time, rtol=1e-13, atol=1e-14
             ).y
@@ -63,7 +63,7 @@ class LagrangianTest(FolderTest):
             self.assertLess(np.abs(p[:, :, 0] - np.stack([2 * va + c * vb, vb + c * va], axis=1)).max(), tolerance, label)
             self.assertLess(np.abs(speed - vb).max(), tolerance, label)
             self.assertLess(np.abs(energy - energy[0]).max(), 10 * tolerance, label)
-            self.assertGreater(taken, 0.1, label)
+            self.assertGreater(dissipated, 0.1, label)
 
     def test_forces_and_a_drive_do_work(self):
         driven = changed(
@@ -135,7 +135,7 @@ class LagrangianTest(FolderTest):
                 self.assertGreater(np.abs(group["energy_dissipated"][-1]), 0.1, label)
                 if label != "herglotz":
                     self.assertLess(np.ptp(group["energy_total"][...]), 10 * tolerance, label)
-        # The same bits wherever it was stopped.
+        # The same bits after a stop at any step.
         (self.folder / "result.h5").rename(self.folder / "one.h5")
         self.assert_code(self.run_recipe(contact, "--wall-time", "1e-6"), 85)
         self.assert_code(run(["resume", self.folder / "result.h5", "--progress", "none"]), 0)
@@ -164,7 +164,7 @@ class LagrangianTest(FolderTest):
             self.assertEqual(one.shape, other.shape, name)
             self.assertLess(np.abs(one - other).max(), 1e-10, name)
 
-    def test_a_bath_hangs_on_its_coordinates(self):
+    def test_a_bath_is_attached_to_its_coordinates(self):
         bath = {"kind": "heat-bath", "attach": 1, "oscillators": 40, "omega_max": 20.0, "damping": 0.3}
         formula = changed(
             PENDULUM,
@@ -187,7 +187,7 @@ class LagrangianTest(FolderTest):
         for one, other in zip(*found):
             self.assertLess(np.abs(one - other).max(), 1e-11)
         self.assertGreater(found[1][2][-1], 0.01)
-        # The double pendulum itself: what it loses the bath has, to the order of the method.
+        # The double pendulum: the bath gains the energy that it loses, to the order of the method.
         pendulum = changed(PENDULUM, integrators=formula["integrators"], environment=[bath])
         ranges = []
         for step, steps in (0.01, 200), (0.005, 400):
@@ -227,8 +227,8 @@ class LagrangianTest(FolderTest):
                 self.assertLess(np.abs(energy - energy[0]).max(), 2e-2, label)
                 self.assertGreater(file[label]["energy_environment"][-1], 0.1, label)
 
-    def test_a_ledger_that_the_method_cannot_explain_is_told(self):
-        # A planet that falls past its sun in a few steps: the same is said of it whichever way it is typed.
+    def test_an_unexplained_ledger_gives_a_warning(self):
+        # A planet that passes its sun within a few steps: every formulation of the system gives the same warning.
         typed = changed(
             PENDULUM,
             system={
@@ -247,7 +247,7 @@ class LagrangianTest(FolderTest):
         told = [self.run_recipe(recipe) for recipe in (typed, formula)]
         self.assertIn("energy_total drifts by", told[0].text)
         self.assertEqual(told[0].text, told[1].text)
-        # What a planet has been near to does not explain where its energy is later.
+        # A close encounter does not explain a wrong energy later.
         falling = changed(
             formula,
             system={"v0": [0.0, 0.05]},
@@ -255,7 +255,7 @@ class LagrangianTest(FolderTest):
             integrators=[{"method": "rk4", "on": "open"}],
         )
         self.assertIn("energy_total drifts by", self.run_recipe(falling).text)
-        # In polar coordinates, with masses that depend on the distance, a fine step is nothing to speak of.
+        # In polar coordinates, with masses that depend on the distance, a small step gives no warning.
         polar = changed(
             typed,
             system={"coordinates": ["r", "phi"], "L": "(r_dot^2 + r^2*phi_dot^2)/2 + 1/r"},
@@ -265,7 +265,7 @@ class LagrangianTest(FolderTest):
         self.assert_code(quiet, 0)
         self.assertNotIn("energy_total drifts by", quiet.text)
 
-    def test_what_cannot_be_run_gives_one_clear_line(self):
+    def test_unsupported_recipes_give_one_message(self):
         cases = (
             (
                 {"integrators": [{"method": "stoermer-verlet", "on": "open"}]},
@@ -296,7 +296,7 @@ class LagrangianTest(FolderTest):
             self.assert_code(outcome, 2)
             self.assertRegex(outcome.err, words)
 
-    def test_a_degenerate_lagrangian_on_the_way_is_a_numerical_failure(self):
+    def test_a_lagrangian_that_becomes_degenerate_is_a_numerical_failure(self):
         system = {
             "L": "(a_dot^2 + a*b_dot^2)/2",
             "q0": [0.55, 0.0],
@@ -308,7 +308,7 @@ class LagrangianTest(FolderTest):
             self.assert_code(outcome, 3)
             self.assertRegex(outcome.err, r"step \d+ failed: the Lagrangian is degenerate at t = .*\(L = ")
 
-    def test_describe_tells_of_it(self):
+    def test_describe(self):
         self.assertIn("L(", run(["describe", "gamma"]).out)
         self.assertIn("lagrangian (system)", run(["describe", "lagrangian"]).out)
 

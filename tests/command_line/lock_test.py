@@ -1,4 +1,4 @@
-"""Runs that meet: a result has one writer at a time, the second is told who the first is; others do not disturb."""
+"""Concurrent runs: a result has one writer at a time, and a second one is told which process that is."""
 
 import os
 import re
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from program import OSCILLATOR, FolderTest, changed, end, kill, run, start, toml, write_recipe
 
-# Long enough to be caught at work, and saved now and then.
+# Long enough to be still running when tested, with checkpoints.
 LONG = changed(
     OSCILLATOR,
     environments=[OSCILLATOR["environments"][0] | {"sites": 20000}],
@@ -18,7 +18,7 @@ LONG = changed(
     output={"every": 10000, "checkpoint_every": 20000},
 )
 
-# What a file system without locks answers; everything else that is done with a descriptor goes through.
+# The behaviour of a file system without locks; other operations of fcntl are passed on.
 NO_LOCKS = """
 #include <errno.h>
 #include <fcntl.h>
@@ -60,7 +60,7 @@ class LockTest(FolderTest):
         self.fail("nothing came")
 
     def under_way(self, arguments=None, ranks=None, stem="run"):
-        """A run that has written a checkpoint and goes on writing."""
+        """A run that has written a checkpoint and is still running."""
         process = start(arguments or ["run", self.recipe, "-o", self.result, "--progress", "none"], ranks)
         self.addCleanup(end, process)
         self.wait_for(lambda: self.checkpoints(stem), process)
@@ -84,7 +84,7 @@ class LockTest(FolderTest):
         self.check_refused(["run", self.short, "-o", self.result, "--overwrite"], process.pid, ranks=(None, 2))
         self.check_refused(["run", self.short, "-o", link, "--overwrite"], process.pid)
         self.check_refused(["resume", self.result], process.pid)
-        # A checkpoint that the run will not have removed by then.
+        # A checkpoint that the run does not remove during the test.
         checkpoint = self.new_folder() / "kept.h5"
         for _ in range(20):
             try:
@@ -93,7 +93,7 @@ class LockTest(FolderTest):
             except (FileNotFoundError, IndexError):
                 continue
         self.check_refused(["resume", checkpoint, "-o", self.result], process.pid)
-        # Reading is free, and another result beside it too.
+        # Reading is permitted, and so is writing another result.
         self.assert_code(run(["claims", self.result]), 0)
         self.assert_code(run(["run", self.short, "-o", self.folder / "other.h5", "--progress", "none"]), 0)
         process.send_signal(signal.SIGTERM)
@@ -101,7 +101,7 @@ class LockTest(FolderTest):
         self.assertEqual(process.returncode, 85)
         self.assertEqual(list(self.folder.glob("*.lock")), [])
 
-    def test_one_that_goes_on_is_a_writer_too(self):
+    def test_a_resumed_run_is_a_writer_too(self):
         process = self.under_way()
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=60)
@@ -133,7 +133,7 @@ class LockTest(FolderTest):
         self.check_refused([*sweep, "--overwrite"], process.pid, cwd=self.folder)
 
     def test_many_at_once(self):
-        """Of those that write the same result at the same time each has it for itself, or is refused."""
+        """Of runs that write the same result at the same time, each has exclusive access or is refused."""
         arguments = ["run", self.short, "-o", self.result, "--overwrite", "--progress", "none"]
         crowd = [start(arguments) for _ in range(6)]
         codes = []
@@ -147,7 +147,7 @@ class LockTest(FolderTest):
         self.assert_code(run(["verify", self.result, "--progress", "none"]), 0)
         self.assertFalse(self.lock.exists())
 
-    def test_what_is_no_lock_of_ours_is_left_alone(self):
+    def test_foreign_lock_files_are_not_changed(self):
         kept = self.folder / "diary.txt"
         kept.write_text("dear diary")
         for make in (lambda: self.lock.write_text("dear diary"), lambda: self.lock.symlink_to(kept), self.lock.mkdir):
@@ -163,7 +163,7 @@ class LockTest(FolderTest):
                 self.assertEqual(self.lock.read_text(), "dear diary")
                 self.lock.unlink()
 
-    def test_runs_that_start_and_end_at_once_are_not_in_each_others_way(self):
+    def test_short_runs_in_quick_succession(self):
         for _ in range(5):
             processes = [
                 start(["run", self.short, "-o", self.folder / f"run.{i}.h5", "--overwrite", "--progress", "none"])

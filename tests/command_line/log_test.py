@@ -1,4 +1,4 @@
-"""What a run says to machines: a log of JSON lines, and the stages of PETSc's own report."""
+"""Machine-readable output: a log of JSON lines, and the stages of PETSc's report."""
 
 import json
 import unittest
@@ -11,7 +11,7 @@ class LogTest(FolderTest):
         recipe = write_recipe(self.folder / 'a "quoted" name.toml', changed(OSCILLATOR, time={"steps": 20000}))
         log = self.folder / "log.jsonl"
         words = ["run", recipe, "-o", self.folder / "a.h5", "--progress", "none", "--log-json", log]
-        for code in (0, 2):  # the second time the result is there
+        for code in (0, 2):  # the second time the result exists
             outcome = run(words, ranks=2)
             self.assert_code(outcome, code)
         lines = [json.loads(line) for line in log.read_text().splitlines()]
@@ -23,11 +23,11 @@ class LogTest(FolderTest):
         self.assertTrue([line for line in lines if "echo" in line["message"]])
         ends = [line["message"] for line in lines if "ended" in line["message"]]
         self.assertEqual(ends, ["bathline ended with exit code 0", "bathline ended with exit code 2"])
-        # The human log has the warnings and errors only.
+        # Standard error has only warnings and errors.
         self.assertNotIn("exit code", outcome.err)
         self.assertIn("exists already", outcome.err)
 
-    def test_a_recipe_that_is_not_there_is_in_the_log(self):
+    def test_a_missing_recipe_is_in_the_log(self):
         log = self.folder / "absent.jsonl"
         self.assert_code(run(["run", self.folder / "absent.toml", "--log-json", log]), 2)
         messages = [json.loads(line)["message"] for line in log.read_text().splitlines()]
@@ -35,7 +35,7 @@ class LogTest(FolderTest):
         self.assertIn("absent.toml", messages[1])
         self.assertEqual(messages[2], "bathline ended with exit code 2")
 
-    def test_what_is_no_log_is_left_as_it_is(self):
+    def test_other_files_are_not_changed(self):
         recipe = write_recipe(self.folder / "d.toml", OSCILLATOR)
         before = recipe.read_text()
         outcome = run(["run", recipe, "-o", self.folder / "d.h5", "--log-json", recipe])

@@ -1,4 +1,4 @@
-"""A magnetic field from outside: against an independent integration, on ranks, after a stop, and where it is refused."""
+"""A magnetic field: comparison with an independent integration, ranks, restarts, and unsupported recipes."""
 
 import unittest
 
@@ -55,7 +55,7 @@ class MagneticTest(FolderTest):
         output = ["-o", self.folder / "result.h5", "--overwrite", "--progress", "none"] if command == "run" else []
         return run([command, path, *output, *arguments], ranks=ranks)
 
-    def test_a_charge_is_where_an_independent_integration_has_it(self):
+    def test_a_charge_agrees_with_an_independent_integration(self):
         self.assert_code(self.run_recipe(CHARGE), 0)
         for label, tolerance in ("exact", 1e-9), ("gauss", 1e-9):
             with h5py.File(self.folder / "result.h5") as file:
@@ -81,7 +81,7 @@ class MagneticTest(FolderTest):
                 self.assertGreater(file[label]["energy_environment"][-1], 1e-3, label)
 
     def test_a_line_damps_a_charge_as_its_damper_does(self):
-        # Gyration is no uniform motion: the line answers to the mean velocity of a drift, the damper to the one after it, by up to
+        # Gyration is not uniform motion: the line sees the mean velocity of a drift, the damper the one after it, by up to
         # B v h/2m = 5e-3 m/s more with 0.3 m/s, which makes 2e-3 N and, in 6 s without anything else, 3.5e-2 m.
         differences = []
         for step in 0.04, 0.02:
@@ -101,7 +101,7 @@ class MagneticTest(FolderTest):
         self.assertLess(differences[0], 3.5e-2)
         self.assertGreater(np.log2(differences[0] / differences[1]), 0.8)
 
-    def test_what_cannot_have_it_gives_one_clear_line(self):
+    def test_unsupported_recipes_give_one_message(self):
         damped = changed(CHARGE, system={"damping": [0.1, 0.2]})
         del damped["system"]["force"]
         one = {"coordinates": ["x"], "masses": [1.0], "V": "x^2", "force": ["0"], "q0": [0.4], "v0": [0.2]}

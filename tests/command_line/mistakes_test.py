@@ -1,4 +1,4 @@
-"""Mistakes of the user: exit 2, one message that says where, nothing written, nothing left waiting."""
+"""Mistakes of the user: exit 2, one message with its location, nothing written, no hanging processes."""
 
 import os
 import re
@@ -20,7 +20,7 @@ from program import (
     write_recipe,
 )
 
-# Two particles, a line on each kind of attachment, a claim: something to get wrong in every section.
+# Two particles, a line between them, a claim: a recipe in which every section can have mistakes.
 BASE = """title = "Two particles"
 
 [system]
@@ -64,8 +64,8 @@ quantity = "closed.q.max"
 bounds = [0.0, 1.0]
 """
 
-# What stands in the recipe, what it is replaced by, where the program must point (the text that begins there)
-# and what it must say.
+# Text of the recipe, its replacement, the text at the location that the message must give,
+# and a pattern of the message.
 MISTAKES = {
     "misspelt key": (
         "every = 5",
@@ -222,7 +222,7 @@ MISTAKES = {
     "steps beyond counting": ("step = 0.01", "step = 1e-300", "step", r"at most 1e15 are possible"),
 }
 
-# Which of them stand in one recipe together.
+# Combinations of mistakes in one recipe.
 TOGETHER = {
     "values": [
         "misspelt key",
@@ -251,14 +251,14 @@ TOGETHER = {
 }
 
 
-def place_of(text, beginning):
+def location_of(text, beginning):
     """Line and column of a text inside a text, from 1."""
     before = text[: text.index(beginning)]
     return f"{before.count(chr(10)) + 1}:{len(before) - (before.rfind(chr(10)) + 1) + 1}"
 
 
 class MistakeTest(FolderTest):
-    """A folder in which nothing may be left but the recipe."""
+    """A folder in which nothing may remain but the recipe."""
 
     def setUp(self):
         self.folder = self.new_folder()
@@ -295,12 +295,12 @@ class RecipeMistakesTest(MistakeTest):
                 self.assertIn(right, BASE)
                 text = BASE.replace(right, wrong)
                 outcome = self.run_recipe(text)
-                place = r"\d+:\d+" if where is None else place_of(text, where)
-                self.assert_refused(outcome, rf"{re.escape(str(self.recipe))}:{place}: .*{message}")
+                location = r"\d+:\d+" if where is None else location_of(text, where)
+                self.assert_refused(outcome, rf"{re.escape(str(self.recipe))}:{location}: .*{message}")
                 # One mistake, one line.
                 self.assertEqual(outcome.err.count("\n"), 1, outcome.err)
 
-    def test_mistakes_together_are_said_at_once_in_the_order_of_the_file(self):
+    def test_several_mistakes_are_reported_together_in_the_order_of_the_file(self):
         for what, names in TOGETHER.items():
             text = BASE
             for name in names:
@@ -311,7 +311,7 @@ class RecipeMistakesTest(MistakeTest):
                     self.assert_refused(outcome, *(MISTAKES[name][3] for name in names))
                     lines = [int(line) for line in re.findall(r"recipe\.toml:(\d+):", outcome.err)]
                     self.assertEqual(lines, sorted(lines))
-                    # Nothing that merely follows from another mistake.
+                    # No mistakes that only follow from others.
                     self.assertEqual(outcome.err.count("\n"), len(names), outcome.err)
 
     def test_parts_that_do_not_fit_together_on_several_ranks(self):
@@ -328,7 +328,7 @@ class RecipeMistakesTest(MistakeTest):
             with self.subTest(what):
                 text = toml(recipe)
                 outcome = self.run_recipe(text, ranks=3)
-                self.assert_refused(outcome, rf"recipe\.toml:{place_of(text, where)}: .*{message}")
+                self.assert_refused(outcome, rf"recipe\.toml:{location_of(text, where)}: .*{message}")
                 self.assertEqual(outcome.err.count("\n"), 1, outcome.err)
         for on in "open", "closed":
             isolated = changed(none, integrators=[{"method": "rk4", "on": on}])
@@ -340,9 +340,9 @@ class RecipeMistakesTest(MistakeTest):
         right, wrong, where, message = MISTAKES["unstable step"]
         text = BASE.replace(right, wrong)
         outcome = self.run_recipe(text, ranks=3)
-        self.assert_refused(outcome, rf"recipe\.toml:{place_of(text, where)}: closed: {message}.*of gamma")
+        self.assert_refused(outcome, rf"recipe\.toml:{location_of(text, where)}: closed: {message}.*of gamma")
 
-    def test_the_stability_limit_is_where_the_run_blows_up(self):
+    def test_the_run_diverges_beyond_the_stability_limit(self):
         line = {"kind": "spring-mass-line", "sites": 40, "M": 0.02, "lambda": 8.0}
         recipe = changed(OSCILLATOR, environment=[line], time={"steps": 4000})
         recipe["integrators"] = [OSCILLATOR["integrators"][0] | {"allow_unstable": True}]
@@ -356,7 +356,7 @@ class RecipeMistakesTest(MistakeTest):
             outcome = self.run_recipe(recipe, "--overwrite", "--set", f"time.step={limit * factor}")
             self.assert_code(outcome, code)
 
-    def test_the_characteristic_grid_sits_on_the_limit_and_is_allowed(self):
+    def test_the_characteristic_grid_is_at_the_limit_and_allowed(self):
         for gamma in (0.0, 1.0):
             closed = OSCILLATOR["integrators"][0] | {"gamma": gamma}
             outcome = self.run_recipe(
@@ -365,12 +365,12 @@ class RecipeMistakesTest(MistakeTest):
             self.assert_code(outcome, 0)
             self.assertNotIn("stability", outcome.err)
 
-    def test_more_sites_than_memory_is_refused_before_anything_is_taken(self):
+    def test_more_sites_than_memory_are_refused_before_allocation(self):
         outcome = self.run_recipe(OSCILLATOR, "--set", "environments.0.sites=10000000000000", ranks=3)
         self.assert_refused(
             outcome, r"10000000000000 sites need [\d.]+ GiB.* has [\d.]+ GiB.*about \d+ sites would fit"
         )
-        # What would fit does fit, as far as `check` can tell, and ten times as much does not.
+        # `check` accepts half of the number that would fit, and refuses ten times as much.
         fitting = int(re.search(r"about (\d+) sites", outcome.err)[1])
         recipe = changed(OSCILLATOR, integrators=OSCILLATOR["integrators"][:1])
         write_recipe(self.recipe, recipe)
@@ -390,12 +390,12 @@ class MemoryMistakesTest(MistakeTest):
     VERLET = {"method": "stoermer-verlet", "on": "closed", "name": "one"}
 
     def assert_refused_at(self, beginning, message, integrator=None, ranks=None, **keys):
-        """One message, with the place of the text that begins so."""
+        """One message, with the location of the text that begins so."""
         recipe = changed(OSCILLATOR, environment=[self.MEMORY | keys], integrators=[self.VERLET | (integrator or {})])
         text = toml(recipe)
         outcome = self.run_recipe(text, ranks=ranks)
-        place = place_of(text, beginning)
-        self.assert_refused(outcome, rf"{re.escape(str(self.recipe))}:{place}: .*{message}")
+        location = location_of(text, beginning)
+        self.assert_refused(outcome, rf"{re.escape(str(self.recipe))}:{location}: .*{message}")
         self.assertEqual(outcome.err.count("\n"), 1, outcome.err)
 
     def test_the_memory_without_mistakes_runs(self):
@@ -426,7 +426,7 @@ class MemoryMistakesTest(MistakeTest):
         self.assert_refused_at("on = ", r"implies no damping: in the long run it acts as a static spring", {"on": "open"}, **spring)
         fast = {"rate": [0.3, 200.0]}
         self.assert_refused_at("step", r"beyond the stability limit", {"name": "rk4"}, ranks=2, **fast)
-        # Decays are exact in a splitting, whatever the step.
+        # A splitting computes the decay exactly, with any step.
         self.assert_code(self.run_recipe(changed(OSCILLATOR, environment=[self.MEMORY | fast], integrators=[self.VERLET])), 0)
 
 
@@ -446,11 +446,11 @@ class HeatBathMistakesTest(MistakeTest):
         return changed(OSCILLATOR, environment=[bath])
 
     def assert_refused_at(self, beginning, message, ranks=None, **keys):
-        """One message, with the place of the text that begins so."""
+        """One message, with the location of the text that begins so."""
         text = toml(self.recipe_with(**keys))
         outcome = self.run_recipe(text, ranks=ranks)
-        place = place_of(text, beginning)
-        self.assert_refused(outcome, rf"{re.escape(str(self.recipe))}:{place}: .*{message}")
+        location = location_of(text, beginning)
+        self.assert_refused(outcome, rf"{re.escape(str(self.recipe))}:{location}: .*{message}")
         self.assertEqual(outcome.err.count("\n"), 1, outcome.err)
 
     def test_the_bath_without_mistakes_runs(self):
@@ -468,7 +468,7 @@ class HeatBathMistakesTest(MistakeTest):
 
     def test_tables(self):
         table = {"oscillators": None, "damping": None, "omega_max": None, "spectrum": "table"}
-        # Beside the recipe, wherever the program runs; the folder itself must stay empty.
+        # In another folder than the recipe's, which must stay empty.
         path = self.new_folder() / "bath.txt"
         for text, message in (
             ("0.5 0.1\n0.7\n", r"line 2: must be two numbers"),
@@ -481,15 +481,15 @@ class HeatBathMistakesTest(MistakeTest):
                 path.write_text(text)
             with self.subTest(text):
                 self.assert_refused_at("file", message, ranks=3, file=str(path), **table)
-        # Nobody waits for what a pipe or a device has to say.
+        # The program must not wait for pipes or devices.
         os.mkfifo(path)
-        for place in (str(path), "/dev/zero"):
-            self.assert_refused_at("file", r"cannot be read", file=place, **table)
+        for source in (str(path), "/dev/zero"):
+            self.assert_refused_at("file", r"cannot be read", file=source, **table)
         path.unlink()
         path.write_text("0.5 0.1\n1.5 0.1\n")
         self.assert_code(self.run_recipe(self.recipe_with(file=str(path), **table)), 0)
 
-    def test_a_table_is_looked_for_beside_the_recipe(self):
+    def test_a_table_is_read_from_the_folder_of_the_recipe(self):
         (self.folder / "bath.txt").write_text("0.5 0.1\n1.5 0.1\n")
         recipe = self.recipe_with(
             oscillators=None, damping=None, omega_max=None, spectrum="table", file="bath.txt"
@@ -506,7 +506,7 @@ class HeatBathMistakesTest(MistakeTest):
         slow = self.run_recipe(self.recipe_with(omega_max=0.9))
         self.assert_code(slow, 0)
         self.assert_said_once(slow, "lies below the particles' frequency 1; it cannot damp them")
-        # Two oscillators 5 rad/s apart are back after 2 pi / 5 = 1.257, before the end 3.
+        # Two oscillators 5 rad/s apart have a recurrence at 2 pi / 5 = 1.257, before the end 3.
         returning = self.run_recipe(self.recipe_with(oscillators=2), "--overwrite")
         self.assert_code(returning, 0)
         self.assert_said_once(returning, "closed: the recurrence of `bath` returns at t_r = 1.25664")
@@ -523,7 +523,7 @@ class TemperatureTest(MistakeTest):
         self.assertFalse(self.warned(message, system=warm))
         self.assertFalse(self.warned(message, system=warm | {"start": "thermal"}, integrators=closed))
 
-    def test_a_warm_line_beyond_its_limit_is_not_said_to_stand_on_it(self):
+    def test_a_thermal_line_at_and_beyond_its_stability_limit(self):
         # The step is at omega h = 2, or twice that.
         message = "is at the stability limit"
         line = {"name": "line", "kind": "spring-mass-line", "sites": 45, "M": 0.01, "lambda": 16.0, "kT": 0.1}
@@ -534,9 +534,9 @@ class TemperatureTest(MistakeTest):
 
 
 class MemoryTest(MistakeTest):
-    """What does not fit is said before, on all ranks, and what was not foreseen ends all of them."""
+    """Recipes that exceed the memory are refused on all ranks; a failed allocation ends all of them."""
 
-    # Addresses in KiB: enough for the libraries, and less than the machine has.
+    # Address space in KiB: enough for the libraries, and less than the machine has.
     LIMIT = 3 << 20
 
     def limited(self, recipe, *words, ranks=1):
@@ -578,7 +578,7 @@ class MemoryTest(MistakeTest):
 
 
 class ManyParticlesTest(MistakeTest):
-    """A recipe of a thousand particles is checked at once; it took minutes where all eigenvalues were asked for."""
+    """A recipe of a thousand particles is checked quickly; computing all eigenvalues would take minutes."""
 
     METHODS = (
         {"name": "gamma", "gamma": 0.0},
@@ -646,7 +646,7 @@ class SettingMistakesTest(MistakeTest):
         "system.q0=[1.0,2.0]": r"--set system\.q0=\[1\.0,2\.0\]: `q0` has the wrong size",
     }
 
-    def test_each_is_named_by_its_own_words(self):
+    def test_each_is_named(self):
         for setting, message in self.WRONG.items():
             with self.subTest(setting):
                 self.assert_refused(self.run_recipe(OSCILLATOR, "--set", setting), f"error: {message}")
@@ -657,13 +657,13 @@ class SettingMistakesTest(MistakeTest):
         outcome = self.run_recipe(OSCILLATOR, *arguments, ranks=3)
         self.assert_refused(outcome, *(self.WRONG[setting] for setting in settings))
 
-    def test_a_setting_repairs_the_recipe(self):
+    def test_a_setting_corrects_the_recipe(self):
         outcome = self.run_recipe(changed(OSCILLATOR, system={"m": -1.0}), "--set", "system.m=1.0")
         self.assert_code(outcome, 0)
 
 
 class FileMistakesTest(MistakeTest):
-    def test_what_is_no_recipe(self):
+    def test_files_that_are_not_recipes(self):
         (self.folder / "folder.toml").mkdir()
         empty = self.new_folder() / "empty.toml"
         empty.touch()
@@ -682,7 +682,7 @@ class FileMistakesTest(MistakeTest):
                     self.assertEqual(len(re.findall(message, outcome.err)), 1, outcome.text)
                     self.assertEqual([left.name for left in self.folder.iterdir()], ["folder.toml"])
 
-    def test_an_existing_file_is_left_alone(self):
+    def test_an_existing_file_is_not_changed(self):
         old = b"of an earlier run"
         (self.folder / "out.h5").write_bytes(old)
         for ranks in (None, 3):
@@ -690,32 +690,32 @@ class FileMistakesTest(MistakeTest):
             self.assert_code(outcome, 2)
             self.assert_said_once(outcome, "out.h5 exists already; use --overwrite")
             self.assertEqual((self.folder / "out.h5").read_bytes(), old)
-        # A mistake in the recipe does not cost the old file either, even when it was to be replaced.
+        # With a mistake in the recipe the old file stays, even with --overwrite.
         outcome = self.run_recipe(changed(OSCILLATOR, system={"m": -1.0}), "--overwrite", ranks=3)
         self.assert_code(outcome, 2)
         self.assertEqual((self.folder / "out.h5").read_bytes(), old)
         self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["out.h5", "recipe.toml"])
 
-    def test_a_place_that_cannot_be_written(self):
+    def test_a_path_that_cannot_be_written(self):
         (self.folder / "folder.h5").mkdir()
         write_recipe(self.recipe, OSCILLATOR)
-        for place, reason, arguments in (
+        for target, reason, arguments in (
             (self.folder / "no" / "such" / "out.h5", "no directory", []),
             (self.folder / "folder.h5", "Is a directory", ["--overwrite"]),
             ("/proc/out.h5", "No such file", []),
             (self.recipe / "out.h5", "", []),
         ):
-            with self.subTest(place):
-                outcome = run(["run", self.recipe, "-o", place, *arguments], ranks=2)
+            with self.subTest(target):
+                outcome = run(["run", self.recipe, "-o", target, *arguments], ranks=2)
                 self.assert_code(outcome, 2)
                 self.assertRegex(
-                    outcome.err, rf"\Aerror: cannot write {re.escape(str(place))}: .*{reason}.*\n\Z"
+                    outcome.err, rf"\Aerror: cannot write {re.escape(str(target))}: .*{reason}.*\n\Z"
                 )
         self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["folder.h5", "recipe.toml"])
 
-    def test_a_folder_without_the_right_to_write(self):
+    def test_a_folder_without_write_permission(self):
         if os.geteuid() == 0:
-            # To root every folder is writable, so the program runs as nobody.
+            # Root can write to every folder, so that the program runs as nobody.
             identity = {"user": 65534, "group": 65534, "extra_groups": []}
         else:
             identity = {}
@@ -758,12 +758,12 @@ class FileMistakesTest(MistakeTest):
 
 
 class SolverOptionMistakesTest(MistakeTest):
-    def test_options_that_petsc_does_not_know_or_cannot_use(self):
+    def test_unknown_and_invalid_options_of_petsc(self):
         aside = self.new_folder()
         foreign = write_recipe(aside / "foreign.toml", KEPLER)
         circle = aside / "circle"
         circle.write_text(f"-snes_max_it 7 # iterations\n-options_file {circle}\n")
-        # Most are refused by the first rank, which tells the others: two of them show that.
+        # Most are refused by rank 0, which broadcasts the message; two of them run on several ranks to test that.
         for words, message, ranks in (
             (["-options_file", f"{aside}/absent"], r"absent`: there is no such file", 3),
             (["-options_file", foreign], r"`title` in line 1 of .* belongs to no option", None),
@@ -808,11 +808,11 @@ class WarningTest(MistakeTest):
                     OSCILLATOR, "--overwrite", "--set", f"time.steps={steps}", ranks=ranks
                 )
                 self.assert_code(outcome, 0)
-                found = re.findall(
+                matches = re.findall(
                     r"warning: closed: the echo of `line` returns at t_r = 4\.5, before the end 4\.55",
                     outcome.err,
                 )
-                self.assertEqual(len(found), warned, outcome.err)
+                self.assertEqual(len(matches), warned, outcome.err)
                 self.assertEqual(outcome.err.count("warning"), warned, outcome.err)
 
     def test_explicit_euler_on_a_closed_system(self):

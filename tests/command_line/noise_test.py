@@ -1,4 +1,4 @@
-"""Every kind of noise from outside: the same bits on one, two and three ranks, in ensembles too, and after a checkpoint."""
+"""Every kind of noise: the same bits on one, two and three ranks, in ensembles, and after a checkpoint."""
 
 import unittest
 
@@ -71,7 +71,7 @@ class Noise(FolderTest):
             self.assert_same_bits(whole, self.result(recipe, f"ranks{ranks}", ranks)[0])
         checkpoints = sorted(self.folder.glob("whole.checkpoint.*.h5"), key=lambda p: int(p.name.split(".")[-2]))
         self.assertGreaterEqual(len(checkpoints), 2 * len(recipe["integrators"]))
-        # One in the midst of each integrator, by turns alone and on two ranks.
+        # One within each integrator, resumed alternately on one and on two ranks.
         for index in range(0, len(checkpoints), 2):
             path = self.folder / f"resumed{index}.h5"
             path.write_bytes(whole.read_bytes())
@@ -99,7 +99,7 @@ class Noise(FolderTest):
                 "path_q": (2, 31, 2, 1),
             }.items():
                 self.assertEqual(found[f"ensemble/{label}/{name}"].shape, shape, name)
-            # Realisations are no copies of each other.
+            # Realisations differ.
             paths = found[f"ensemble/{label}/path_q"]
             self.assertFalse(np.array_equal(paths[0], paths[1]), label)
 

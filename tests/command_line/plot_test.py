@@ -1,4 +1,4 @@
-"""`bathline plot`: the script that draws is found and started, and what is missing is said."""
+"""`bathline plot`: finding and starting the plotting script, and messages if something is missing."""
 
 import unittest
 
@@ -17,17 +17,17 @@ class PlotTest(FolderTest):
         self.assertTrue(stem.with_name(stem.name + ".png").read_bytes().startswith(b"\x89PNG"))
         self.assertTrue(stem.with_name(stem.name + ".pdf").read_bytes().startswith(b"%PDF"))
 
-    def test_pictures_lie_beside_the_result(self):
+    def test_pictures_are_written_beside_the_result(self):
         outcome = run(["plot", self.result])
         self.assert_code(outcome, 0)
         self.assert_pictures(self.folder / "-own result")
 
-    def test_pictures_go_where_they_are_asked_for_once(self):
+    def test_pictures_are_written_to_the_given_path_once(self):
         outcome = run(["plot", self.result, "-o", self.folder / "new" / "fig.1"], ranks=2)
         self.assert_code(outcome, 0)
         self.assert_pictures(self.folder / "new" / "fig.1")
 
-    def test_what_is_no_result_is_said_by_the_script(self):
+    def test_the_script_reports_invalid_results(self):
         for ranks in (None, 2):
             outcome = run(["plot", self.folder / "none.h5"], ranks)
             self.assert_code(outcome, 2)

@@ -1,4 +1,4 @@
-"""Energy and power of every environment by name: what each holds and has lost changes by minus its power."""
+"""Energy and power by environment: the energy and the losses of each change by minus its power."""
 
 import unittest
 
@@ -7,7 +7,7 @@ import numpy as np
 
 from program import FolderTest, changed, run, write_recipe
 
-# A double well between two lines and a memory, none of which is like the others.
+# A double well with two lines and a memory, all different.
 WELL = {
     "title": "A double well between three environments",
     "system": {
@@ -35,15 +35,15 @@ ORDERS = {"euler": 1, "midpoint": 2, "verlet": 2, "gauss": 2}
 
 
 class PowerTest(FolderTest):
-    """The rule of trapezoids integrates the power to second order, which bounds what is seen of `gauss`."""
+    """The trapezoidal rule integrates the power to second order, which limits the observed order of `gauss`."""
 
     def defects(self, step):
-        """By label and environment: most of what its energy, its losses and the work done by it do not add up to."""
+        """By label and environment: the maximal imbalance of its energy, its losses and the work done by it."""
         recipe = changed(WELL, time={"step": step, "end": 4.0})
         result = self.folder / f"well{round(1 / step)}.h5"
         path = write_recipe(result.with_suffix(".toml"), recipe)
         self.assert_code(run(["run", path, "-o", result, "--progress", "none"]), 0)
-        found = {}
+        data = {}
         with h5py.File(result, "r") as file:
             for label in ORDERS:
                 group = file[label]
@@ -53,17 +53,17 @@ class PowerTest(FolderTest):
                 )
                 held = group["energy_of_environment"][:] + group["dissipated_by_environment"][:]
                 self.assertGreater(np.min(np.max(np.abs(work), axis=0)), 0.1)
-                found[label] = np.max(np.abs(held - held[0] + work), axis=0)
+                data[label] = np.max(np.abs(held - held[0] + work), axis=0)
                 sums = group["energy_environment"][:] + group["energy_interaction"][:]
                 np.testing.assert_allclose(np.sum(group["energy_of_environment"][:], axis=1), sums, rtol=0, atol=1e-13)
-        return found
+        return data
 
     def test_energy_and_losses_change_by_minus_the_power_to_the_order_of_the_scheme(self):
         coarse, fine = self.defects(0.01), self.defects(0.005)
         for label, order in ORDERS.items():
             with self.subTest(label=label):
                 measured = np.log2(coarse[label] / fine[label])
-                # The next term of the error is a step times smaller, times what the derivatives grow by.
+                # The next term of the error is smaller by a factor of the step times the growth of the derivatives.
                 np.testing.assert_allclose(measured, order, rtol=0, atol=0.15)
 
 

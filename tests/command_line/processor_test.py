@@ -1,4 +1,4 @@
-"""The program on a processor that it was not built for, which QEMU plays."""
+"""The program on a processor that it was not built for, emulated by QEMU."""
 
 import re
 import shutil
@@ -7,7 +7,7 @@ import unittest
 
 from program import PATIENCE, PROGRAM, FolderTest, run, write_recipe
 
-# Processors, and the instruction sets of -march that they have.
+# Processors and their -march instruction sets.
 PROCESSORS = {"Nehalem": ["x86-64", "x86-64-v2"], "Haswell": ["x86-64", "x86-64-v2", "x86-64-v3"]}
 EMULATOR = shutil.which("qemu-x86_64")
 
@@ -33,12 +33,12 @@ class ProcessorTest(unittest.TestCase):
 
 @unittest.skipUnless(shutil.which("objdump"), "needs objdump, Debian's binutils")
 class MachineCodeTest(unittest.TestCase):
-    def test_products_are_fused_only_where_that_is_written(self):
-        # What a compiler makes by itself of the products of complex numbers; no call of std::fma becomes this.
+    def test_products_are_fused_only_explicitly(self):
+        # Instructions that a compiler generates by itself for products of complex numbers, but never for std::fma.
         words = ["objdump", "-d", "--no-show-raw-insn", PROGRAM]
         with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, errors="replace") as code:
-            found = [line for line in code.stdout if "vfmaddsub" in line or "vfmsubadd" in line]
-        self.assertEqual(found[:5], [])
+            fused = [line for line in code.stdout if "vfmaddsub" in line or "vfmsubadd" in line]
+        self.assertEqual(fused[:5], [])
 
 
 # Every function that a formula can call; x and y stay between -3 and 3.
@@ -65,12 +65,12 @@ EVERY_FUNCTION = {
     "output": {"every": 1},
 }
 
-# What the C library looks at when it chooses its functions; names that it does not know it passes over.
+# Processor features by which the C library selects its functions; it ignores unknown names.
 WITHOUT_FUSED_PRODUCTS = "glibc.cpu.hwcaps=-AVX,-AVX2,-FMA,-FMA4,-AVX2_Usable,-FMA_Usable"
 
 
 class FormulaTest(FolderTest):
-    def test_formulas_do_not_depend_on_what_the_c_library_finds(self):
+    def test_formulas_do_not_depend_on_the_features_that_the_c_library_finds(self):
         recipe = write_recipe(self.folder / "recipe.toml", EVERY_FUNCTION)
         results = [self.folder / "here.h5", self.folder / "elsewhere.h5"]
         for result, settings in zip(results, ({}, {"GLIBC_TUNABLES": WITHOUT_FUSED_PRODUCTS})):

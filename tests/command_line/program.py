@@ -1,4 +1,4 @@
-"""The built program from outside: how it is started and watched, and the recipes that the tests change."""
+"""Running the built program in tests, and the recipes that the tests modify."""
 
 import copy
 import json
@@ -16,10 +16,10 @@ import h5py
 SOURCE = Path(os.environ.get("BATHLINE_SOURCE", Path(__file__).resolve().parents[2]))
 PROGRAM = os.environ.get("BATHLINE", str(SOURCE / "build" / "bathline"))
 
-# Seconds after which a run counts as hanging. None of the tests' runs takes a tenth of it on a free machine.
+# Seconds after which a run counts as hanging; at least ten times as long as any run on an idle machine.
 PATIENCE = 90.0
 
-# As tests/CMakeLists.txt, for those who start a test by hand.
+# As in tests/CMakeLists.txt, for tests that are started by hand.
 MPI_SETTINGS = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
@@ -33,7 +33,7 @@ MPI_SETTINGS = {
     "OPENBLAS_NUM_THREADS": "1",
 }
 
-# A damped oscillator and the line that stands for its damper, on the characteristic grid; no echo comes.
+# A damped oscillator and the line that represents its damper, on the characteristic grid, without an echo.
 OSCILLATOR = {
     "title": "An oscillator",
     "system": {"kind": "single-oscillator", "m": 1.0, "k": 1.0, "q0": [1.0], "v0": [0.5]},
@@ -68,7 +68,7 @@ KEPLER = {
 
 
 class Outcome(NamedTuple):
-    """What a run has left behind: exit code, standard output, standard error."""
+    """The outcome of a run: exit code, standard output, standard error."""
 
     code: int
     out: str
@@ -81,8 +81,8 @@ class Outcome(NamedTuple):
 
 
 def command_of(arguments, ranks=None):
-    """The words that start the program, under mpirun where `ranks` is given."""
-    # --quiet: mpirun's own remarks on exit codes are none of the program's messages.
+    """The command that starts the program, with mpirun if `ranks` is given."""
+    # --quiet suppresses mpirun's own messages about exit codes.
     launch = [] if ranks is None else ["mpirun", "--quiet", "-n", str(ranks)]
     return [*launch, PROGRAM, *map(str, arguments)]
 
@@ -102,7 +102,7 @@ def start(arguments, ranks=None, **options):
 
 
 def end(process):
-    """Ends a run that is in the way: mpirun ends its ranks when it is asked to, but not when it is killed."""
+    """Ends a run: mpirun ends its ranks when it is terminated, but not when it is killed."""
     process.terminate()
     try:
         process.communicate(timeout=10)
@@ -113,7 +113,7 @@ def end(process):
 
 def run(arguments, ranks=None, patience=PATIENCE, **options):
     """Runs the program to its end; a run that does not end is a failure of the test."""
-    # Where a rank ends with an error, mpirun waits a second for the others: nobody is to be told here.
+    # If a rank ends with an error, mpirun waits a second for the others, which is not needed here.
     environment = {"OMPI_MCA_odls_base_sigkill_timeout": "0"} | options.pop("env", {})
     process = start(arguments, ranks, env=environment, **options)
     try:
@@ -163,7 +163,7 @@ def write_recipe(path, recipe):
 
 
 def lasting(recipe, seconds, ranks=None):
-    """The recipe with as many steps as take about so many seconds on this machine; those that it has are to take few."""
+    """The recipe with a number of steps that takes about so many seconds on this machine; its own steps must be few."""
     with tempfile.TemporaryDirectory() as folder:
         result = Path(folder) / "probe.h5"
         path = write_recipe(Path(folder) / "probe.toml", recipe)
@@ -171,25 +171,25 @@ def lasting(recipe, seconds, ranks=None):
         if outcome.code != 0:
             raise AssertionError(outcome.text)
         with h5py.File(result) as file:
-            taken = float(file.attrs["wall_time_s"])
-    return changed(recipe, time={"steps": math.ceil(recipe["time"]["steps"] * seconds / taken)})
+            elapsed = float(file.attrs["wall_time_s"])
+    return changed(recipe, time={"steps": math.ceil(recipe["time"]["steps"] * seconds / elapsed)})
 
 
 def variables(path, skip=("claims",)):
     """All variables of a result file by their path, without those of the groups in `skip`."""
-    found = {}
+    data = {}
 
     def visit(name, node):
         if isinstance(node, h5py.Dataset) and name.split("/")[0] not in skip:
-            found[name] = node[()]
+            data[name] = node[()]
 
     with h5py.File(path, "r") as file:
         file.visititems(visit)
-    return found
+    return data
 
 
 class FolderTest(unittest.TestCase):
-    """A test with a folder of its own, and what all tests of runs ask."""
+    """A test with its own folder and the assertions that all tests of runs use."""
 
     maxDiff = None
 
@@ -205,7 +205,7 @@ class FolderTest(unittest.TestCase):
         cls.folder = cls.new_folder()
 
     def shim(self, text):
-        """The environment in which the program calls the functions of a C text before the libraries' own."""
+        """The environment in which the functions of a C source override those of the libraries."""
         source, library = self.folder / "shim.c", self.folder / "shim.so"
         source.write_text("#define _GNU_SOURCE\n#include <dlfcn.h>\n" + text)
         words = ["pkg-config", "--cflags", "hdf5-openmpi"]
@@ -214,11 +214,11 @@ class FolderTest(unittest.TestCase):
         return {"LD_PRELOAD": str(library)}
 
     def assert_code(self, outcome, code):
-        """The exit code, with all that was printed where it is another one."""
+        """Asserts the exit code; on failure prints the whole output."""
         self.assertEqual(outcome.code, code, outcome.text)
 
     def result(self, recipe, name, ranks=None, *more):
-        """Runs a recipe, which must succeed: the file of its result in the folder, and the outcome."""
+        """Runs a recipe, which must succeed; returns the result file in the folder, and the outcome."""
         path = self.folder / f"{name}.h5"
         recipe = write_recipe(self.folder / f"{name}.toml", recipe)
         outcome = run(["run", recipe, "-o", path, "--overwrite", *more], ranks)
@@ -240,6 +240,6 @@ class FolderTest(unittest.TestCase):
 
 
 def kill(process):
-    """What a batch system does to a program that has used up its time."""
+    """Sends the signals of a batch system at the end of the time limit."""
     process.send_signal(signal.SIGKILL)
     return process.communicate(timeout=30)

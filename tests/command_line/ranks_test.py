@@ -1,4 +1,4 @@
-"""The number of ranks: explicit runs give the same bits on all, implicit ones the same to round-off."""
+"""The number of ranks: explicit runs give the same bits on any number, implicit ones agree to round-off."""
 
 import re
 import unittest
@@ -31,7 +31,7 @@ EVERY = 10
 
 
 def mass_line(sites, far_end, attach=0):
-    """A spring-mass line called by its length and its end."""
+    """A spring-mass line named by its length and its end."""
     name = f"{sites}-{far_end}" + (f"-on-{attach}" if attach else "")
     return {
         "name": name,
@@ -45,7 +45,7 @@ def mass_line(sites, far_end, attach=0):
 
 
 def inerter_line(sites):
-    """A spring-inerter line called by its length."""
+    """A spring-inerter line named by its length."""
     return {
         "name": f"inerter-{sites}",
         "kind": "spring-inerter-line",
@@ -57,7 +57,7 @@ def inerter_line(sites):
 
 
 def grid_line(sites, far_end):
-    """A line on the characteristic grid, where explicit methods stand on the edge of stability."""
+    """A line on the characteristic grid, where explicit methods are at the stability limit."""
     return {
         "name": f"grid-{sites}",
         "kind": "spring-mass-line",
@@ -78,12 +78,12 @@ def closed(methods, choices):
 
 
 def names(environments):
-    """Each environment as a choice of its own."""
+    """Each environment alone as one choice."""
     return [[environment["name"]] for environment in environments]
 
 
 def shared(methods, choices):
-    """Every method with all environments, by turns each alone or with two others: a run takes time, a line does not."""
+    """Every method with all environments, alternately alone or with two others, to save the time of further runs."""
     cases = []
     for turn, (label, options) in enumerate(methods.items()):
         alone = choices[turn % len(choices) :: len(methods)]
@@ -156,7 +156,7 @@ class RanksTest(FolderTest):
         results = []
         for ranks in RANKS:
             result = cls.folder / f"{name}-{ranks}.h5"
-            # One rank needs no launcher, which takes as long again.
+            # One rank needs no launcher, which would double the time.
             outcome = run(["run", path, "-o", result, "--progress", "none"], ranks if ranks > 1 else None)
             if outcome.code != 0:
                 raise AssertionError(f"{name} on {ranks} ranks: exit code {outcome.code}: {outcome.text}")
@@ -227,11 +227,11 @@ class IndependenceTest(RanksTest):
 
 
 class ColdLineTest(RanksTest):
-    """Ahead of the front of a line that starts at rest the numbers get smaller than any of full precision."""
+    """Ahead of the wave front of a line that starts at rest there are subnormal numbers."""
 
-    def test_numbers_of_less_than_full_precision_are_zero_on_all_ranks(self):
+    def test_subnormal_numbers_are_zero_on_all_ranks(self):
         line = mass_line(600, "fixed")
-        # The front decays by some (h omega / 2)^2 a site: it passes 1e-308 within the line.
+        # The wave front decays by about (h omega / 2)^2 per site, down to 1e-308 within the line.
         recipe = recipe_of("cold", OSCILLATOR, [line], closed(EXPLICIT | IMPLICIT, names([line])))
         recipe["time"]["steps"] = 300
         recipe["output"]["site_stride"] = 1
@@ -251,7 +251,7 @@ class ColdLineTest(RanksTest):
                 self.assertFalse(np.any((sizes > 0) & (sizes < smallest)), path)
                 if np.any((sizes > 0) & (sizes < 1e-250)):
                     seen.add(label)
-        # Otherwise there would have been nothing to flush.
+        # Otherwise the run would not have had subnormal numbers.
         self.assertGreater(len(seen), 0)
 
 
@@ -268,7 +268,7 @@ class SolverOptionsTest(FolderTest):
         cls.outcome = run(["run", cls.recipe, "-o", cls.direct, "--progress", "none"])
 
     def run_with(self, *words, ranks):
-        """A run with PETSc's words and its result."""
+        """A run with PETSc's options, and its result."""
         result = self.folder / "with.h5"
         arguments = ["run", self.recipe, "-o", result, "--overwrite", "--progress", "none", "--", *words]
         outcome = run(arguments, ranks)

@@ -1,4 +1,4 @@
-"""experiments/reference/ is what the program says of itself, and experiments/README.md lists all recipes."""
+"""experiments/reference/ agrees with the program's descriptions, and experiments/README.md lists all recipes."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Every integrator goes on from a checkpoint with the bits that it would have had."""
+"""Every integrator resumes from a checkpoint with the bits of an uninterrupted run."""
 
 import re
 import unittest
@@ -14,11 +14,11 @@ SHORT = LINE | {"name": "short", "sites": 3}
 
 
 class EveryIntegratorTest(ResumeTest):
-    """Every integrator on every kind of environment, from a checkpoint in the middle of everything."""
+    """Every integrator on every kind of environment, from a checkpoint within the run."""
 
     FEWEST = 12
     SIDES = ("closed", "open")
-    OPEN = {"noise": False}  # the bath is warm
+    OPEN = {"noise": False}  # the bath has a temperature
 
     @classmethod
     def setUpClass(cls):
@@ -44,7 +44,7 @@ class EveryIntegratorTest(ResumeTest):
 
     @classmethod
     def accepted(cls, cases):
-        """The cases that can be run here: `check` refuses the others, naming the lines in which they stand."""
+        """The cases that are supported here: `check` refuses the others with their lines."""
         recipe = write_recipe(cls.folder / "all.toml", cls.recipe_of(cases))
         outcome = run(["check", recipe])
         if outcome.code == 0:
@@ -58,7 +58,7 @@ class EveryIntegratorTest(ResumeTest):
 
     @staticmethod
     def recipe_of(cases):
-        # 13 is no multiple of the 8 steps that a bath takes at a time, nor of the records.
+        # 13 is a multiple neither of the 8 steps of a bath's block nor of the steps between records.
         output = {"every": 7, "snapshots": 11, "site_stride": 3, "checkpoint_every": 13, "keep_checkpoints": 1000}
         output["work_rules"] = True
         return changed(
@@ -69,7 +69,7 @@ class EveryIntegratorTest(ResumeTest):
         self.assertGreaterEqual(len(self.cases), self.FEWEST)
 
     def test_the_same_bits_on_the_same_number_of_ranks(self):
-        # A resumption goes on with all integrators behind its own: of some four in a run there are not many.
+        # A resumed run continues with all later integrators, so that each run has only about four.
         for cases, whole in self.runs(1 + len(self.cases) // 4):
             checkpoints = checkpoints_of(whole)
             self.assertEqual(len(checkpoints), len(cases))
@@ -81,31 +81,31 @@ class EveryIntegratorTest(ResumeTest):
                     self.check_case(case, whole)
 
     def check_case(self, case, whole):
-        """What else is to be seen of a case in its result."""
+        """Further checks of a case in its result."""
 
     def assert_warm(self, case, whole):
         with h5py.File(whole) as file:
             self.assertIn("less energy supplied by noise", file[case["name"]]["energy_dissipated"].attrs["long_name"])
 
     def test_on_other_ranks_the_same_bits_where_explicit(self):
-        # Of the first integrator, an explicit and an implicit one, the checkpoint; all others run to their ends.
+        # The checkpoint is within the first integrator, an explicit and an implicit one; all others run to their ends.
         for (_, whole), ranks in zip(self.runs(2), (2, 3)):
             expected = variables(whole)
             result, copy = self.copy_of(whole, checkpoints_of(whole)[0])
             self.must(["resume", copy], ranks=ranks)
-            found = variables(result)
-            self.assertEqual(sorted(found), sorted(expected))
+            data = variables(result)
+            self.assertEqual(sorted(data), sorted(expected))
             for name, values in expected.items():
                 explicit = name.split("/")[0] in ("gamma_closed", "stoermer-verlet_closed", "rk4_closed")
                 if explicit or values.dtype.kind == "S":
-                    self.assertEqual(found[name].tobytes(), values.tobytes(), name)
+                    self.assertEqual(data[name].tobytes(), values.tobytes(), name)
                 else:
                     scale = max(1.0, np.max(np.abs(values)))
-                    np.testing.assert_allclose(found[name], values, rtol=0, atol=1e-11 * scale, err_msg=name)
+                    np.testing.assert_allclose(data[name], values, rtol=0, atol=1e-11 * scale, err_msg=name)
 
 
 class EveryDrivenIntegratorTest(EveryIntegratorTest):
-    """The same where the time matters: the clock goes on, and the work."""
+    """The same with a drive: time and work must be restored."""
 
     @staticmethod
     def recipe_of(cases):
@@ -114,7 +114,7 @@ class EveryDrivenIntegratorTest(EveryIntegratorTest):
 
 
 class EveryWarmIntegratorTest(EveryIntegratorTest):
-    """The same of open runs with noise, which not every integrator takes: random numbers are counted."""
+    """The same for open runs with noise, for integrators that support it: the random numbers are numbered by step."""
 
     FEWEST = 15
     SIDES = ("open",)
@@ -135,7 +135,7 @@ class EveryWarmIntegratorTest(EveryIntegratorTest):
 
 
 class EveryIntegratorOnAMemoryTest(EveryIntegratorTest):
-    """The same on modes that decay, which not every integrator takes."""
+    """The same with a memory of exponential modes, for integrators that support it."""
 
     FEWEST = 8
 
@@ -147,7 +147,7 @@ class EveryIntegratorOnAMemoryTest(EveryIntegratorTest):
 
 
 class EveryIntegratorOnAWarmMemoryTest(EveryIntegratorOnAMemoryTest):
-    """The same with the noise of a memory, which counts its own steps."""
+    """The same with the noise of a memory, which has its own step counter."""
 
     SIDES = ("closed",)
 

@@ -1,4 +1,4 @@
-"""Result files: layout, records, provenance, and what is left when a run does not end well."""
+"""Result files: layout, records, provenance, and the files of runs that fail."""
 
 import contextlib
 import re
@@ -49,7 +49,7 @@ PASSING = {
 }
 FAILING = {"name": "too-large", "quantity": "closed.q.max", "bounds": [5.0, 6.0]}
 
-# Explicit, unstable and told to go on: not finite after about 90 steps.
+# Explicit and unstable, with `allow_unstable`: not finite after about 90 steps.
 BLOW_UP = changed(
     OSCILLATOR,
     environments=[{"name": "line", "kind": "spring-mass-line", "sites": 45, "M": 0.02, "lambda": 8.0}],
@@ -66,17 +66,17 @@ IMPLICIT = changed(
 
 
 class ResultTest(FolderTest):
-    """What the tests of this file share."""
+    """Common functions of the tests of this file."""
 
     @classmethod
     def run_recipe(cls, name, recipe, *arguments, ranks=None):
-        """Runs a recipe; its result is called after `name`."""
+        """Runs a recipe with a result named `name`."""
         path = write_recipe(cls.folder / f"{name}.toml", recipe)
         return run(["run", path, "-o", cls.folder / f"{name}.h5", "--progress", "none", *arguments], ranks)
 
     @classmethod
     def must_run(cls, name, recipe, *arguments, ranks=None):
-        """Runs a recipe that has to end well and returns the path of its result."""
+        """Runs a recipe, which must succeed, and returns the path of its result."""
         outcome = cls.run_recipe(name, recipe, *arguments, ranks=ranks)
         if outcome.code != 0:
             raise AssertionError(f"exit code {outcome.code}: {outcome.text}")
@@ -115,7 +115,7 @@ class LayoutTest(ResultTest):
                 self.assertEqual(file[label].attrs["on"], label)
                 self.assertEqual(file[label].attrs["method"], "gamma")
 
-    def test_every_variable_says_what_it_is_and_in_which_units(self):
+    def test_every_variable_has_a_long_name_and_units(self):
         seen = 0
         with h5py.File(self.path) as file:
             for group in file.values():
@@ -178,11 +178,11 @@ class RecordTest(ResultTest):
         every_step = variables(self.whole)
         for every, rows in ((4, range(0, 61, 4)), (7, [*range(0, 57, 7), 60]), (1000, [0, 60])):
             path = self.must_run(f"every{every}", changed(OSCILLATOR, output={"every": every}))
-            found = variables(path)
+            data = variables(path)
             for label in ("closed", "open"):
                 for name in LAYOUT:
                     expected = every_step[f"{label}/{name}"][list(rows)]
-                    self.assertEqual(found[f"{label}/{name}"].tobytes(), expected.tobytes(), (every, name))
+                    self.assertEqual(data[f"{label}/{name}"].tobytes(), expected.tobytes(), (every, name))
 
     def test_times_are_multiples_of_the_step(self):
         times = variables(self.whole)["closed/time"]
@@ -192,7 +192,7 @@ class RecordTest(ResultTest):
         path = self.must_run("nothing", changed(OSCILLATOR, time={"steps": 0}))
         self.assertEqual(variables(path)["closed/q"].tolist(), [[[1.0]]])
 
-    def test_end_and_steps_say_the_same(self):
+    def test_end_and_steps_are_equivalent(self):
         path = self.must_run("end", OSCILLATOR, "--set", "time.end=2.0")
         self.assertEqual(
             variables(path)["closed/q"].tobytes(), variables(self.whole)["closed/q"][:41].tobytes()
@@ -204,11 +204,11 @@ class RecordTest(ResultTest):
         self.assertGreater(np.abs(whole["closed/displacement"][-1]).max(), 0.1)
         recipe = changed(OSCILLATOR, output={"snapshots": 25, "site_stride": 7})
         for ranks in (None, 2, 3, 5):
-            found = variables(self.must_run(f"stride{ranks}", recipe, ranks=ranks))
-            self.assertEqual(found["closed/snapshot_time"].tolist(), [0.0, 25 * 0.05, 50 * 0.05])
-            self.assertEqual(found["closed/site"].tolist(), list(range(1, 46, 7)))
+            data = variables(self.must_run(f"stride{ranks}", recipe, ranks=ranks))
+            self.assertEqual(data["closed/snapshot_time"].tolist(), [0.0, 25 * 0.05, 50 * 0.05])
+            self.assertEqual(data["closed/site"].tolist(), list(range(1, 46, 7)))
             expected = np.ascontiguousarray(whole["closed/displacement"][0:51:25, ::7])
-            self.assertEqual(found["closed/displacement"].tobytes(), expected.tobytes(), ranks)
+            self.assertEqual(data["closed/displacement"].tobytes(), expected.tobytes(), ranks)
 
     def test_snapshots_of_several_lines(self):
         lines = [
@@ -216,9 +216,9 @@ class RecordTest(ResultTest):
             {"name": "long", "kind": "spring-mass-line", "sites": 20, "M": 0.1, "lambda": 8.0},
         ]
         recipe = changed(KEPLER, environment=lines, output={"snapshots": 50})
-        found = variables(self.must_run("several", recipe, ranks=2))
+        data = variables(self.must_run("several", recipe, ranks=2))
         shapes = {
-            name.split("/")[1]: values.shape for name, values in found.items() if "/displacement" in name
+            name.split("/")[1]: values.shape for name, values in data.items() if "/displacement" in name
         }
         self.assertEqual(
             shapes,
@@ -231,9 +231,9 @@ class RecordTest(ResultTest):
 
     def test_a_stride_beyond_the_line_leaves_its_first_site(self):
         recipe = changed(OSCILLATOR, output={"snapshots": 30, "site_stride": 100})
-        found = variables(self.must_run("beyond", recipe, ranks=3))
-        self.assertEqual(found["closed/site"].tolist(), [1])
-        self.assertEqual(found["closed/displacement"].shape, (3, 1))
+        data = variables(self.must_run("beyond", recipe, ranks=3))
+        self.assertEqual(data["closed/site"].tolist(), [1])
+        self.assertEqual(data["closed/displacement"].shape, (3, 1))
 
 
 class ProvenanceTest(ResultTest):
@@ -320,7 +320,7 @@ class ProvenanceTest(ResultTest):
         left = sorted(file.name for file in self.folder.glob("*twice*"))
         self.assertEqual(left, ["twice.h5", "twice.toml"])
 
-    def test_the_result_is_called_after_the_recipe_unless_told_otherwise(self):
+    def test_the_result_is_named_after_the_recipe_by_default(self):
         folder = self.new_folder()
         recipe = write_recipe(folder / "by-name.toml", OSCILLATOR)
         (folder / "elsewhere").mkdir()
@@ -345,7 +345,7 @@ class ClaimsTest(ResultTest):
                 self.assertEqual(file["claims/measured"][1], measured)
 
     def test_claims_choose_among_labels_by_number(self):
-        # Variables over labels, which number nothing, have statistics all the same.
+        # Variables over labels, which are not numbers, have statistics, too.
         study = {"kind": "convergence", "step_sizes": [0.1, 0.05, 0.025]}
         of = {"convergence.order_q[1]": [1.8, 2.2], "convergence.order_q.max": [1.8, 2.2], "convergence.error_q.count": [6, 6]}
         claims = [{"name": f"c{i}", "quantity": key, "bounds": of[key]} for i, key in enumerate(of)]
@@ -353,7 +353,7 @@ class ClaimsTest(ResultTest):
         recipe = changed(OSCILLATOR, study=study, claims=claims, integrators=integrators)
         self.result(recipe, "labels")
 
-    def test_a_claim_on_a_variable_that_is_not_there_fails_and_says_why(self):
+    def test_a_claim_on_a_missing_variable_fails_with_a_reason(self):
         claim = FAILING | {"quantity": "closed.velocity.max"}
         outcome = self.run_recipe("absent", changed(OSCILLATOR, claims=[claim]))
         self.assert_code(outcome, 1)
@@ -361,7 +361,7 @@ class ClaimsTest(ResultTest):
 
 
 class NumericalFailureTest(ResultTest):
-    """Exit 3 with step, residual and reason; the file holds what was computed and is marked as failed."""
+    """Exit 3 with step, residual and reason; the file has the data up to the failure and is marked as failed."""
 
     def assert_failed(self, name, recipe, words, message):
         """Fails in the same step alone and on 3 ranks and leaves all steps before it in the file."""
@@ -433,7 +433,7 @@ class KilledRunTest(ResultTest):
         recipe = write_recipe(self.folder / "killed.toml", recipe)
         process = start(["run", recipe, "-o", path, "--progress", "none"])
         self.addCleanup(end, process)
-        # The file is flushed every 5 s; a copy of it in between is as good as one after a crash.
+        # The file is flushed every 5 s; a copy of it in between is equivalent to the file after a crash.
         rows = self.rows_after(path, 60.0)
         kill(process)
         self.assertEqual(process.returncode, -9)
@@ -450,7 +450,7 @@ class KilledRunTest(ResultTest):
         self.assert_code(outcome, 0)
 
     def rows_after(self, path, patience):
-        """Waits until a copy of the growing file holds records and returns their number."""
+        """Waits until a copy of the growing file has records and returns their number."""
         copy = path.with_suffix(".copy")
         deadline = time.monotonic() + patience
         while time.monotonic() < deadline:

@@ -1,4 +1,4 @@
-"""Runs that are stopped, killed or run out of time, and go on from their checkpoints with the bits they would have had."""
+"""Runs that are stopped, killed or reach a time limit, and are resumed with the bits of an uninterrupted run."""
 
 import contextlib
 import os
@@ -20,7 +20,7 @@ BATH = {"name": "bath", "kind": "heat-bath", "oscillators": 500, "damping": 0.3,
 
 CLOSED = '[{method = "gamma", gamma = 0.0, on = "closed", name = "closed"}]'
 
-# What is interrupted, with enough steps to see how many of them are long enough, and some hundred records a second.
+# The run to be interrupted: enough steps to measure its speed, and some hundred records per second.
 LONG = changed(
     OSCILLATOR,
     environments=[OSCILLATOR["environments"][0] | {"sites": 20000}],
@@ -28,7 +28,7 @@ LONG = changed(
     output={"every": 1000, "snapshots": 50000, "site_stride": 100},
 )
 
-# Batch systems send their signal when they will.
+# Batch systems may send their signal at any time.
 SIGNAL_AT_THE_END = """
 #include <mpi.h>
 #include <signal.h>
@@ -52,13 +52,13 @@ def listen():
 
 
 def checkpoints_of(result):
-    """The checkpoints beside a result, the oldest first."""
-    found = Path(result).parent.glob(f"{Path(result).stem}.checkpoint.*.h5")
-    return sorted(found, key=lambda path: int(path.name.split(".")[-2]))
+    """The checkpoints of a result, oldest first."""
+    checkpoints = Path(result).parent.glob(f"{Path(result).stem}.checkpoint.*.h5")
+    return sorted(checkpoints, key=lambda path: int(path.name.split(".")[-2]))
 
 
 def mixed(value):
-    """As the program mixes bits for its checksum."""
+    """The program's mixing of bits for the checksum."""
     mask = 2**64 - 1
     value = ((value ^ (value >> 30)) * 0xBF58476D1CE4E5B9) & mask
     value = ((value ^ (value >> 27)) * 0x94D049BB133111EB) & mask
@@ -66,7 +66,7 @@ def mixed(value):
 
 
 def seal(path):
-    """Writes the last line of a checkpoint anew, as if the program had written what stands before it."""
+    """Replaces the checksum line of a checkpoint by that of its current content."""
     mask = 2**64 - 1
     content = path.read_bytes()
     content = content[: content.rindex(b"bathline checkpoint of ")]
@@ -91,7 +91,7 @@ def replace(name, values):
 
 
 class ResumeTest(FolderTest):
-    """What the tests of this file share."""
+    """Common functions of the tests of this file."""
 
     def must(self, arguments, code=0, **options):
         outcome = run([*arguments, "--progress", "none"], **options)
@@ -119,7 +119,7 @@ class ResumeTest(FolderTest):
         self.fail(f"no {what} came")
 
     def records(self, result, group="closed"):
-        """Records that are on the disk by now; the run may be writing."""
+        """The number of records on the disk; the run may be writing."""
         with contextlib.suppress(OSError, KeyError), h5py.File(result, "r", locking=False) as file:
             return file[group]["time"].shape[0]
         return 0
@@ -143,7 +143,7 @@ class ResumeTest(FolderTest):
 
 
 class StudiesTest(ResumeTest):
-    """What a study has seen before the checkpoint counts after it."""
+    """Studies restore their state from the checkpoint."""
 
     def check_study(self, recipe, group):
         recipe = changed(recipe, output={"checkpoint_every": 37, "keep_checkpoints": 100})
@@ -239,7 +239,7 @@ class StudiesTest(ResumeTest):
             self.check_study(changed(recipe, **{"output.poincare_section": section}), "closed/poincare_q")
 
     def check_pieces(self, recipe, steps):
-        """Saved before every piece of work but the first, after so many steps, and stopped there again and again."""
+        """Checkpoints before every task except the first, after so many steps; the run is stopped at each of them."""
         # Trajectories, which can be stopped at every record, hardly matter here.
         recipe = changed(recipe, output={"every": 60})
         saving = changed(recipe, output={"checkpoint_every": 40, "keep_checkpoints": 100})
@@ -282,7 +282,7 @@ class StudiesTest(ResumeTest):
     def test_convergence_beside_trajectories(self):
         self.check_pieces(changed(self.convergence, study={"trajectories": True}), [160, 220, 340, 380, 440])
 
-    def test_memory_between_held_runs(self):
+    def test_memory_between_clamped_runs(self):
         held = changed(
             OSCILLATOR,
             environments=[LINE, BATH | {"oscillators": 50}],
@@ -294,7 +294,7 @@ class StudiesTest(ResumeTest):
     def test_memory_in_a_reduction(self):
         self.check_pieces(changed(OSCILLATOR, study={"kind": "reduction", "memory": True}), [180])
 
-    def test_pieces_that_do_not_fit(self):
+    def test_tasks_of_another_recipe(self):
         path, result = self.fresh(changed(self.convergence, output={"checkpoint_every": 1, "keep_checkpoints": 2}))
         self.must(["run", path, "-o", result])
 
@@ -311,7 +311,7 @@ class StudiesTest(ResumeTest):
 
 
 class StoppedTest(ResumeTest):
-    """Requests to stop: exit code 85, a checkpoint, and in the end the bits of an uninterrupted run."""
+    """Requests to stop: exit code 85, a checkpoint, and after resuming the bits of an uninterrupted run."""
 
     @classmethod
     def setUpClass(cls):
@@ -324,11 +324,11 @@ class StoppedTest(ResumeTest):
             raise AssertionError(outcome.text)
 
     def stop(self, number, ranks=None, to_rank=None):
-        """Starts the long run, sends it a signal in the middle and returns what it has left."""
+        """Starts the long run, sends it a signal in the middle and returns the outcome."""
         path, result = self.fresh(self.long)
         process = start(["run", path, "-o", result, "--progress", "none"], ranks, preexec_fn=listen)
         self.addCleanup(end, process) if process.poll() is None else None
-        # Records come to the disk every few seconds: the file alone says that the run has begun.
+        # Records are flushed every few seconds, so that only the existence of the file shows that the run has begun.
         self.wait_for(result.exists, process, "result file")
         time.sleep(0.4)
         target = process.pid if to_rank is None else self.pids(process)[to_rank]
@@ -336,9 +336,9 @@ class StoppedTest(ResumeTest):
         out, err = process.communicate(timeout=60)
         return process.returncode, out + err, result
 
-    def check_stopped(self, code, text, result, why):
+    def check_stopped(self, code, text, result, reason):
         self.assertEqual(code, 85, text)
-        self.assertEqual(text.count(f"on {why}"), 1, text)
+        self.assertEqual(text.count(f"by {reason}"), 1, text)
         (checkpoint,) = checkpoints_of(result)
         self.assertIn(f"bathline resume {checkpoint}", text)
         with h5py.File(result) as file:
@@ -363,7 +363,7 @@ class StoppedTest(ResumeTest):
         self.must(["resume", checkpoint])
         self.assert_same_bits(stopped[2], self.folder / "long.h5")
 
-    def test_an_interrupt_that_comes_twice_by_one_press(self):
+    def test_a_duplicate_interrupt(self):
         # As from a launcher that sends it to the process and to its group.
         path, result = self.fresh(self.long)
         process = start(["run", path, "-o", result, "--progress", "none"], preexec_fn=listen)
@@ -376,7 +376,7 @@ class StoppedTest(ResumeTest):
         self.check_stopped(process.returncode, out + err, result, "SIGINT")
 
     def test_a_second_interrupt_ends_at_once(self):
-        # Between its step sizes alone could it stop with a checkpoint, and the first takes minutes.
+        # It can stop with a checkpoint only between step sizes, and the first one takes minutes.
         study = {"kind": "convergence", "step_sizes": [1e-7, 0.05]}
         path, result = self.fresh(changed(OSCILLATOR, integrators=OSCILLATOR["integrators"][1:], study=study))
         process = start(["run", path, "-o", result, "--progress", "none"], preexec_fn=listen)
@@ -390,7 +390,7 @@ class StoppedTest(ResumeTest):
         self.assertEqual(process.returncode, -signal.SIGINT)
 
     def test_a_signal_in_the_first_moments(self):
-        # Whenever it comes, the next command can go on: nothing is there yet, or what is there can be resumed.
+        # The next command always succeeds: either there is no file yet, or it can be resumed.
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1):
             for wait in (0.0, 0.05, None):
                 with self.subTest(signal=number, wait=wait):
@@ -417,7 +417,7 @@ class StoppedTest(ResumeTest):
         self.check_stopped(*self.stop(signal.SIGUSR1, ranks=3, to_rank=1), "SIGUSR1")
 
     def test_a_signal_in_the_last_moments(self):
-        # The result is complete: a job script that took the run for a killed one would compute it once more.
+        # The result is complete: a job script must not take the run for a killed one and compute it again.
         path, result = self.fresh(OSCILLATOR)
         for ranks in (None, 2):
             arguments = ["run", path, "-o", result, "--overwrite", "--progress", "none"]
@@ -440,7 +440,7 @@ class StoppedTest(ResumeTest):
             self.assertLessEqual(len(checkpoints_of(result)), 2)
             times += 1
             ranks = 2 if times == 2 else None
-            # A busy machine does little in the short ones.
+            # On a busy machine few steps are done in the short ones.
             limit = self.seconds / (4 if times < 4 else 1)
             outcome = run(["resume", result, "--progress", "none"], ranks, env={"BATHLINE_WALL_TIME": f"{limit}"})
         self.assert_code(outcome, 0)
@@ -448,7 +448,7 @@ class StoppedTest(ResumeTest):
         self.assert_same_bits(result, self.folder / "long.h5")
 
     def test_implicit_steps_stopped_anywhere(self):
-        # Whether tiles or the exact reduced system take the steps: wherever the clock stops them the bits are the same.
+        # By tiles or by the exact reduced system: the bits do not depend on where the clock stops the run.
         line = LINE | {"sites": 20000, "far_end": "fixed", "kT": 0.1}
         for step, steps in ((0.02, 20000), (1.0, 1500)):
             with self.subTest(step=step):
@@ -468,7 +468,7 @@ class StoppedTest(ResumeTest):
                 self.must(["resume", result])
                 self.assert_same_bits(result, whole)
 
-    def test_a_limit_that_is_too_short_gets_on_all_the_same(self):
+    def test_a_limit_that_is_too_short_makes_progress(self):
         path, result = self.fresh(changed(LONG, time={"steps": 3000}))
         steps = []
         outcome = run(["run", path, "-o", result, "--progress", "none", "--wall-time", "1e-6"])
@@ -481,7 +481,7 @@ class StoppedTest(ResumeTest):
 
 
 class KilledTest(ResumeTest):
-    """kill -9 at the worst of times: the last good checkpoint goes on."""
+    """kill -9 at any moment: the run is resumed from the last intact checkpoint."""
 
     def test_in_mid_step(self):
         recipe = lasting(LONG, 2.0)
@@ -497,7 +497,7 @@ class KilledTest(ResumeTest):
             os.kill(victim, signal.SIGKILL)
             process.communicate(timeout=60)
             self.assertNotEqual(process.returncode, 0)
-            # The oldest that is kept: the result has records beyond it.
+            # The oldest checkpoint that is kept: the result has later records.
             oldest = checkpoints_of(result)[0]
             with h5py.File(result) as file:
                 self.assertEqual(file.attrs["status"], "partial")
@@ -530,7 +530,7 @@ class KilledTest(ResumeTest):
 
 
 class RefusedTest(ResumeTest):
-    """What cannot be gone on with is refused in one message, and nothing is changed."""
+    """Runs that cannot be resumed are refused with one message, and nothing is changed."""
 
     @classmethod
     def setUpClass(cls):
@@ -560,7 +560,7 @@ class RefusedTest(ResumeTest):
         result = folder / "run.h5"
         self.must(["run", recipe, "-o", result])
         self.assertEqual(checkpoints_of(result), [])
-        # Nor of one that was stopped on its way, when it has come to its end.
+        # Nor of a run that was stopped and resumed to its end.
         again = folder / "again.h5"
         self.must(["run", recipe, "-o", again, "--wall-time", "1e-6"], code=85)
         self.assertEqual(len(checkpoints_of(again)), 1)
@@ -572,7 +572,7 @@ class RefusedTest(ResumeTest):
         names = [path.name for path in checkpoints_of(self.result)]
         self.assertEqual(names, ["run.checkpoint.85.h5", "run.checkpoint.110.h5"])
 
-    def test_cut_short(self):
+    def test_truncated(self):
         result, copy = self.copies()
         content = copy.read_bytes()
         for length in (0, 40, len(content) // 2, len(content) - 1):
@@ -583,14 +583,14 @@ class RefusedTest(ResumeTest):
     def test_damaged(self):
         result, copy = self.copies()
         content = bytearray(copy.read_bytes())
-        for place in (0, 600, len(content) // 2, len(content) - 200):
+        for offset in (0, 600, len(content) // 2, len(content) - 200):
             changed_content = bytearray(content)
-            changed_content[place] ^= 4
+            changed_content[offset] ^= 4
             copy.write_bytes(changed_content)
             self.check_refused([copy], "is damaged: its checksum does not match", result, ranks=(None,))
         self.check_refused([copy], "is damaged", result)
 
-    def test_the_last_good_one_is_found(self):
+    def test_the_last_intact_one_is_used(self):
         folder = self.new_folder()
         for path in [self.result, *checkpoints_of(self.result)]:
             shutil.copy(path, folder)
@@ -613,7 +613,7 @@ class RefusedTest(ResumeTest):
         with h5py.File(result, "r+") as file:
             file.attrs["status"] = "partial"
         self.check_refused([result], "no checkpoint beside it", result)
-        # HDF5, with a checksum, but something else.
+        # An HDF5 file with a checksum that is not a checkpoint.
         with h5py.File(copy, "w") as file:
             file["x"] = 1.0
         with open(copy, "ab") as file:
@@ -654,7 +654,7 @@ class RefusedTest(ResumeTest):
         result, copy = self.copies()
         with h5py.File(copy, "r+") as file:
             file.attrs["git_commit"] = "f" * 40
-        # h5py has cut the last line off or not; seal() needs it.
+        # h5py may have removed the checksum line; seal() needs it.
         with open(copy, "ab") as file:
             file.write(b"bathline checkpoint of ")
         seal(copy)
@@ -662,8 +662,8 @@ class RefusedTest(ResumeTest):
         self.must(["resume", copy, "--any-build"])
         self.assert_same_bits(result, self.result)
 
-    def test_content_that_does_not_fit(self):
-        """Checkpoints with the right checksum over the wrong content."""
+    def test_content_that_does_not_match(self):
+        """Checkpoints with a valid checksum and wrong content."""
         changes = {
             "case of .* is not a count": (replace("case", [np.nan]), 2),
             "case of .* is not a count$": (replace("case", [-1.0]), 2),
@@ -699,7 +699,7 @@ class RefusedTest(ResumeTest):
                 self.check_changed(copy, change, message, 3)
 
     def test_a_result_that_cannot_be_read(self):
-        """As after a kill in the middle of a flush: HDF5's tables are only half there."""
+        """As after a kill in the middle of a flush: HDF5's metadata are incomplete."""
         for ranks in (None, 2):
             for begin, end_ in ((96, 4096), (0, 8)):
                 with self.subTest(ranks=ranks, begin=begin):
@@ -712,7 +712,7 @@ class RefusedTest(ResumeTest):
                     self.assert_same_bits(result, self.result)
                     self.assertEqual(Path(f"{result}.unreadable").read_bytes(), broken)
 
-    def test_a_result_that_is_finished(self):
+    def test_a_complete_result(self):
         result, copy = self.copies()
         for remains in (True, False):
             before = Path(result).read_bytes()
@@ -728,7 +728,7 @@ class RefusedTest(ResumeTest):
         self.must(["run", recipe, "-o", result], code=1)
         self.assert_said_once(self.must(["resume", result], code=1), "already complete")
 
-    def test_a_key_that_was_taken_away(self):
+    def test_a_key_that_was_removed(self):
         recipe, result = self.fresh(changed(OSCILLATOR, output={"checkpoint_every": 25}))
         unset = ["--unset", "output.checkpoint_every"]
         self.must(["run", recipe, "-o", result, *unset, "--wall-time", "1e-6"], code=85)
@@ -739,7 +739,7 @@ class RefusedTest(ResumeTest):
         result, copy = self.copies()
         self.check_refused([copy, "--set", "time.step=1"], "need --recipe", result)
 
-    def test_beginning_anew_among_old_checkpoints(self):
+    def test_starting_again_among_old_checkpoints(self):
         result, copy = self.copies()
         Path(result).unlink()
         outcome = self.must(["run", self.recipe, "-o", result], code=2)
@@ -749,7 +749,7 @@ class RefusedTest(ResumeTest):
 
 
 class InputFileTest(ResumeTest):
-    def test_a_table_that_is_gone(self):
+    def test_a_missing_table(self):
         bath = {"name": "bath", "kind": "heat-bath", "spectrum": "table", "file": "../tables/bath.txt"}
         recipe = changed(OSCILLATOR, environment=[bath], output={"checkpoint_every": 20, "keep_checkpoints": 2})
         recipe["integrators"] = OSCILLATOR["integrators"][:1]

@@ -1,4 +1,4 @@
-"""Results and checkpoints of strangers: whatever they hold, nothing else is run, read, written or waited for."""
+"""Results and checkpoints from untrusted sources: they cannot make the program use other files."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ from resume_test import checkpoints_of, listen, seal
 
 PRECIOUS = b"the user's own\n"
 
-# An implicit method, so that options of the solvers have an effect, and a table that the file holds.
+# An implicit method, so that solver options have an effect, and a table that is stored in the file.
 BATH = {"name": "bath", "kind": "heat-bath", "spectrum": "table", "file": "bath.txt"}
 RECIPE = changed(
     OSCILLATOR,
@@ -27,7 +27,7 @@ RECIPE = changed(
 
 
 class StrangersTest(FolderTest):
-    """A finished run with one checkpoint, of which every test has copies."""
+    """A complete run with one checkpoint, which every test copies."""
 
     @classmethod
     def setUpClass(cls):
@@ -46,7 +46,7 @@ class StrangersTest(FolderTest):
         self.victim.write_bytes(PRECIOUS)
 
     def change(self, path, change):
-        """Changes a result, or a checkpoint, which then has the right checksum."""
+        """Changes a result, or a checkpoint, whose checksum is updated."""
         with h5py.File(path, "r+") as file:
             change(file)
         if path == self.checkpoint:
@@ -63,7 +63,7 @@ class StrangersTest(FolderTest):
         return outcome
 
     def refused(self, *arguments, message, ranks=None):
-        """One line that says why; nothing in the folder is another."""
+        """One line with the reason; no file in the folder has changed."""
         before = self.content()
         outcome = self.ends(*arguments, ranks=ranks)
         self.assertRegex(outcome.err, message)
@@ -98,13 +98,13 @@ class OptionsTest(StrangersTest):
         self.refused("verify", self.result, message=message, ranks=2)
         self.refused("resume", self.checkpoint, message=message, ranks=2)
 
-    def test_the_log_is_left_out_with_a_word(self):
+    def test_log_options_are_ignored_with_a_warning(self):
         self.set_options(f"-log_view :{self.victim} -ksp_type cg")
         for arguments in (["verify", self.result], ["resume", self.checkpoint]):
             outcome = self.ends(*arguments, code=0, ranks=2)
             self.assert_said_once(outcome, "`-log_view` of")
 
-    def test_numbers_and_types_are_taken(self):
+    def test_numbers_and_types_are_accepted(self):
         words = "-ksp_type cg -pc_type jacobi -ksp_rtol 1e-13 -snes_max_it 20 -particles_ksp_type gmres"
         recipe = type(self).folder / "run.toml"
         self.ends("run", recipe, "-o", self.result, "--overwrite", code=0)
@@ -116,7 +116,7 @@ class OptionsTest(StrangersTest):
         self.assertNotEqual(self.content()["run.h5"], plain)
         self.assertIn("have the same bits", self.ends("verify", self.result, code=0).out)
 
-    def test_options_of_the_users_own_stand_for_those_of_the_file(self):
+    def test_options_of_the_user_replace_those_of_the_file(self):
         self.set_options("-start_in_debugger")
         for arguments in (["verify", self.result], ["resume", self.checkpoint]):
             outcome = run([*arguments, "--progress", "none", "--", "-ksp_max_it", "30"])
@@ -126,10 +126,10 @@ class OptionsTest(StrangersTest):
 
 
 class PlaceTest(StrangersTest):
-    """A checkpoint goes on with the result beside it, and with nothing else."""
+    """A checkpoint resumes only the result beside it."""
 
     def break_result(self, path):
-        """As a kill in the middle of a flush leaves it: then the checkpoint's copy would take its place."""
+        """A result as after a kill in the middle of a flush, which the checkpoint's copy would replace."""
         content = bytearray(path.read_bytes())
         content[96:4096] = bytes(4000)
         path.write_bytes(content)
@@ -148,11 +148,11 @@ class PlaceTest(StrangersTest):
                 self.refused("resume", self.checkpoint, message="names the result `.*`, which is not a file name")
                 self.assertEqual(elsewhere.read_bytes(), before)
         self.refused("resume", self.checkpoint, message="which is not a file name", ranks=2)
-        # Whoever names the result has it gone on with.
+        # A result that the user names is resumed.
         self.ends("resume", self.checkpoint, "-o", self.result, code=0)
         self.ends("resume", self.result, code=0)
 
-    def test_a_link_to_elsewhere(self):
+    def test_a_symbolic_link(self):
         elsewhere = Path(shutil.move(self.result, self.new_folder()))
         self.result.symlink_to(elsewhere)
         before = elsewhere.read_bytes()
@@ -160,7 +160,7 @@ class PlaceTest(StrangersTest):
         self.assertEqual(elsewhere.read_bytes(), before)
         self.ends("resume", self.checkpoint, "-o", self.result, code=0)
 
-    def test_an_output_that_is_no_result(self):
+    def test_an_output_that_is_not_a_result(self):
         text = self.folder / "recipe.toml"
         text.write_bytes(PRECIOUS)
         data = self.folder / "data.h5"
@@ -170,7 +170,7 @@ class PlaceTest(StrangersTest):
             for ranks in (None, 2):
                 self.refused("resume", self.checkpoint, "-o", path, message=message, ranks=ranks)
 
-    def test_a_copy_that_is_no_result(self):
+    def test_a_copy_that_is_not_a_result(self):
         def replace(file):
             del file["copy_of_result"]
             file["copy_of_result/bytes"] = np.array([32.0])
@@ -194,7 +194,7 @@ class PlaceTest(StrangersTest):
 
 
 class RerunTest(StrangersTest):
-    """The rerun of `verify` has a file of its own, which is gone at the end."""
+    """The rerun of `verify` has its own file, which is removed at the end."""
 
     def setUp(self):
         super().setUp()
@@ -224,7 +224,7 @@ class RerunTest(StrangersTest):
         self.addCleanup(end, process)
         return process
 
-    def test_what_stands_there_stays(self):
+    def test_existing_files_are_kept(self):
         old = Path(f"{self.result}.rerun.h5")
         old.symlink_to(self.victim)
         self.ends("verify", self.result, code=0)
@@ -247,7 +247,7 @@ class RerunTest(StrangersTest):
         time.sleep(0.2)
         process.terminate()
         process.communicate(timeout=30)
-        # mpirun may be gone a moment before its ranks.
+        # mpirun may end before its ranks.
         for _ in range(500):
             if not self.reruns():
                 break
@@ -266,15 +266,15 @@ class RerunTest(StrangersTest):
         self.assertEqual(self.reruns(), [])
 
     def test_a_folder_that_cannot_be_written(self):
-        place = self.folder / ("x" * 240 + ".h5")  # with more behind it the name would be too long
-        self.result.rename(place)
-        self.refused("verify", place, message="cannot write .*; give another path for the rerun with -o")
+        target = self.folder / ("x" * 240 + ".h5")  # a longer name would be invalid
+        self.result.rename(target)
+        self.refused("verify", target, message="cannot write .*; give another path for the rerun with -o")
 
 
 class StructureTest(StrangersTest):
-    """What HDF5 would follow to other files, pipes and devices, or round in circles, or into all of the memory."""
+    """Links that HDF5 would follow to other files, pipes and devices, cyclic links, and huge declared sizes."""
 
-    def test_what_leads_elsewhere(self):
+    def test_external_links(self):
         pipe = self.folder / "pipe"
         os.mkfifo(pipe)
         other = self.victim.with_name("other.h5")
@@ -313,7 +313,7 @@ class StructureTest(StrangersTest):
                 self.refused("resume", self.checkpoint, message=message)
         self.refused("resume", self.checkpoint, message=message, ranks=2)
 
-    def test_claims_of_terabytes(self):
+    def test_declared_terabytes(self):
         def inflate(name):
             def change(file):
                 del file[name]
@@ -337,7 +337,7 @@ class StructureTest(StrangersTest):
             self.refused("resume", self.checkpoint, "-o", path, message="not a regular file", ranks=2)
 
     def name_table(self, name, text):
-        """The result with another table, and with its text if there is one."""
+        """The result with the name of another table, and its text if given."""
 
         def change(file):
             resolved = file.attrs["recipe_resolved"]
@@ -368,7 +368,7 @@ class StructureTest(StrangersTest):
                 self.refused("resume", self.checkpoint, message=message)
                 self.result.write_bytes(original[0])
                 self.checkpoint.write_bytes(original[1])
-        # What is still what it was may be had from where it was.
+        # An unchanged file with an absolute path is accepted.
         self.change(self.result, self.name_table(elsewhere, table))
         self.ends("verify", self.result, code=1)
 

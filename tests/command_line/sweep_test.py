@@ -1,4 +1,4 @@
-"""Recipes with [sweep]: the product of its lists, and elements that are skipped, gone on with or run anew."""
+"""Recipes with [sweep]: the product of its lists, and elements that are skipped, resumed or run again."""
 
 import csv
 import io
@@ -51,24 +51,24 @@ class SweepTest(FolderTest):
                 self.assertEqual(" ".join(file.attrs["sweep_settings"].split()), settings)
                 self.assertEqual(file.attrs["status"], "complete")
         times = {path: path.stat().st_mtime_ns for path in self.folder.glob("*.h5")}
-        # Built for the same number of ranks or not makes no difference to the content.
+        # The number of ranks does not matter for the comparison.
         outcome = self.must("run", self.recipe, "--progress", "none")
         self.assertEqual(outcome.out.count("already complete"), 6)
         self.assertEqual({path: path.stat().st_mtime_ns for path in self.folder.glob("*.h5")}, times)
 
-    def test_the_content_decides_and_not_the_number(self):
+    def test_elements_are_identified_by_content_and_not_by_index(self):
         self.must("run", self.recipe, "--progress", "none")
-        # A value before the others: every number has changed, no content has.
+        # A value before the others: every index changes, but no content.
         text = self.recipe.read_text()
         self.recipe.write_text(text.replace("[45, 50, 60]", "[40, 45, 50, 60]"))
         self.assertEqual([row[2] for row in self.elements()], ["to do"] * 2 + ["finished"] * 6)
         self.must("run", self.recipe, "--element", "1", "--progress", "none")
         self.assertEqual([row[2] for row in self.elements()], ["to do"] + ["finished"] * 7)
-        # A change outside of the sweep concerns all.
+        # A change outside the sweep affects all elements.
         self.recipe.write_text(text.replace("steps = 60", "steps = 61"))
         self.assertEqual([row[2] for row in self.elements()], ["to do"] * 6)
 
-    def test_another_build_and_other_options_are_not_taken_for_finished(self):
+    def test_another_build_and_other_options_are_not_finished(self):
         first = self.elements()[0][1]
         self.must("run", self.recipe, "--element", "0", "--progress", "none")
         with h5py.File(self.folder / first, "r+") as file:
@@ -79,7 +79,7 @@ class SweepTest(FolderTest):
         self.must("run", self.recipe, "--element", "0", "--overwrite", "--progress", "none")
         self.assertEqual(self.elements()[0][2], "finished")
 
-    def test_an_interrupted_element_goes_on(self):
+    def test_an_interrupted_element_is_resumed(self):
         sites = SWEEP.replace("[45, 50, 60]", "[20000, 20010]").replace("[1.0, 2.5]", "[1.0]")
         line = OSCILLATOR["environments"][0] | {"sites": 20000}
         recipe = changed(OSCILLATOR, environment=[line], time={"steps": 100000}, output={"every": 10000})
@@ -94,19 +94,19 @@ class SweepTest(FolderTest):
         self.assert_code(outcome, 0)
         self.assertEqual([row[2] for row in self.elements()], ["finished", "finished"])
 
-    def test_the_worst_code_counts_also_of_what_is_skipped(self):
+    def test_the_largest_exit_code_includes_skipped_elements(self):
         self.recipe.write_text(toml(changed(OSCILLATOR, claims=[CLAIM])) + SWEEP)
         for _ in range(2):
             outcome = self.must("run", self.recipe, "--progress", "none", code=1)
         self.assertIn("already complete", outcome.out)
 
-    def test_an_element_that_lacks_only_its_claims_is_judged(self):
+    def test_claims_of_a_computed_element_are_evaluated(self):
         failing = CLAIM | {"name": "fails", "bounds": [5.0, 6.0]}
         holding = CLAIM | {"bounds": [0.0, 2.0]}
         self.recipe.write_text(toml(changed(OSCILLATOR, claims=[holding, failing])) + SWEEP)
         self.must("run", self.recipe, "--element", "0", "--progress", "none", code=1)
         path = self.folder / self.elements()[0][1]
-        # As kills leave it: before the claims, between their tables, and as programs of before have left it.
+        # After kills before the claims or within them, and as written by older versions.
         for status, lost in (("computed", "claims"), ("computed", "claims/upper"), ("complete", "claims")):
             with self.subTest(status=status, lost=lost):
                 with h5py.File(path, "r+") as file:
@@ -121,7 +121,7 @@ class SweepTest(FolderTest):
                     self.assertEqual(file["claims/passed"][:].tolist(), [1, 0])
                 self.assertEqual(self.elements()[0][2], "finished")
 
-    def test_claims_and_resume_judge_a_result_that_lacks_only_its_claims(self):
+    def test_claims_and_resume_evaluate_the_claims_of_a_computed_result(self):
         path = self.folder / "one.h5"
         self.recipe.write_text(toml(changed(OSCILLATOR, claims=[CLAIM | {"bounds": [5.0, 6.0]}])))
         self.must("run", self.recipe, "-o", path, "--progress", "none", code=1)

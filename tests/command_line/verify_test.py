@@ -1,4 +1,4 @@
-"""`bathline verify`: a result computed again from itself, and compared."""
+"""`bathline verify`: running the recipe of a result again and comparing."""
 
 import shutil
 import unittest
@@ -57,7 +57,7 @@ class VerifyTest(FolderTest):
         outcome = self.verify(self.copy(), ranks=3)
         self.assert_said_once(outcome, "was computed on 1 ranks, not 3")
         self.assertRegex(outcome.out, r"VERIFIED: all \d+ variables agree")
-        # It has just been said that they were not compared to the bit.
+        # The warning says that they were not compared bit by bit.
         self.assertNotIn("same bits", outcome.out)
 
     def test_a_changed_value(self):
@@ -67,7 +67,7 @@ class VerifyTest(FolderTest):
         outcome = self.verify(result, code=1)
         self.assertIn("closed/q differs by", outcome.out)
         self.assert_said_once(outcome, "DIFFERS: 1 of")
-        # Other ranks need not agree to the bit; a difference beyond the tolerance shows there as well.
+        # Other rank counts need not agree bit by bit; a difference beyond the tolerance is found, too.
         self.verify(result, ranks=2)
         with h5py.File(result, "r+") as file:
             file["closed/q"][17] += 1e-6
