@@ -21,7 +21,7 @@ StudyKind memory_kernel_kind();
 StudyKind ensemble_kind();
 StudyKind covariance_kind();
 
-/// Those of this program.
+/// The built-in studies.
 const Catalogue<StudyKind>& studies();
 
 }  // namespace bathline

@@ -1,14 +1,14 @@
-// Whether a discrete step is conformally contact: the contact form and the momenta of symmetries, step by step.
+// Whether a discrete step is conformally contact: the contact form and the momenta of symmetries at every step.
 //
 //   Phi^* eta = sigma eta,  eta = dz - p dq,  sigma = 1 + D_z L_d;   J(q+, p+) = sigma J(q, p) for a symmetry's J
 //
-// With the derivatives of the step from q to q+ by the implicit function theorem, out of second derivatives of L_d:
+// The derivatives of the step from q to q+ follow from second derivatives of L_d by the implicit function theorem:
 //
 //   sigma dp = -D1 D1 L_d dq - D1 D2 L_d dq+,   dz+ = D1 L_d dq + D2 L_d dq+ + sigma dz
 //
-// and those of methods with stages as in study/theory/contact_step.hpp. Source: simoes2020, section 3, Theorem 3.11.
-// The states are those of the integrator, so that its momenta are measured as well. Symmetries: displacements of a free
-// particle, rotations in the plane, since potentials act towards the origin, and cyclic coordinates of a Lagrangian.
+// For methods with stages see study/theory/contact_step.hpp. Source: simoes2020, section 3, Theorem 3.11.
+// The states are those of the integrator, so that its momenta are measured as well. Symmetries are translations of a
+// free particle, rotations in the plane, since potentials are central, and cyclic coordinates of a Lagrangian.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,19 +29,20 @@ namespace {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-/// What rank 0 has measured of one case, each the largest since the record before.
+/// Results of a case on rank 0, by record: the maximum over the steps since the previous record.
 struct MeasuredForm {
   std::vector<double> forms, momenta;
   std::vector<double> scales;  // the product of all factors so far
   double scale = 1.0;
 };
 
-/// What the step from one state to the next does to the contact form; nothing where that is not to be found.
+/// The effect of the step from one state to the next on the contact form; nothing where Newton's method does not
+/// converge.
 using FormOfStep = std::function<std::optional<ContactFormStep>(const ContactPoint& from, const ContactPoint& to)>;
 
-bool is_followed(const Case& one) {
-  return std::holds_alternative<HerglotzScheme>(one.scheme) ||
-         std::holds_alternative<PartitionedRungeKutta>(one.scheme);
+bool is_examined(const Case& this_case) {
+  return std::holds_alternative<HerglotzScheme>(this_case.scheme) ||
+         std::holds_alternative<PartitionedRungeKutta>(this_case.scheme);
 }
 
 class ContactFormStudy final : public Study {
@@ -51,14 +52,14 @@ class ContactFormStudy final : public Study {
   std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) override {
     if (std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, checkpoints, {}))
       return failure;
-    for (const Case& one : experiment_.cases()) {
-      if (!is_followed(one)) continue;
+    for (const Case& this_case : experiment_.cases()) {
+      if (!is_examined(this_case)) continue;
       MeasuredForm measured;
-      progress.begin(one.label + ", contact form", one.steps);
-      const std::optional<Failure> failure = follow(one, progress, measured);
+      progress.begin(this_case.label + ", contact form", this_case.steps);
+      const std::optional<Failure> failure = examine(this_case, progress, measured);
       progress.end();
-      if (failure) return CaseFailure{one.label, *failure};
-      write(file, one, measured);
+      if (failure) return CaseFailure{this_case.label, *failure};
+      write(file, this_case, measured);
     }
     return std::nullopt;
   }
@@ -67,15 +68,15 @@ class ContactFormStudy final : public Study {
   /// Largest coefficient of Phi^* eta - sigma eta for the step from (q, p) to the problem's state.
   static double form_defect(const ContactLagrangian& lagrangian, const VectorXd& q, const VectorXd& p,
                             const VectorXd& next, const VectorXd& next_p) {
-    const VectorXd way = next - q;
+    const VectorXd displacement = next - q;
     const double sigma = lagrangian.sigma();
-    const ContactLagrangian::Hessians curvatures = lagrangian.hessians(q, way);
-    const Eigen::PartialPivLU<MatrixXd> mixed(curvatures.mixed);
-    const MatrixXd next_by_q = -mixed.solve(curvatures.first);
+    const ContactLagrangian::Hessians hessians = lagrangian.hessians(q, displacement);
+    const Eigen::PartialPivLU<MatrixXd> mixed(hessians.mixed);
+    const MatrixXd next_by_q = -mixed.solve(hessians.first);
     const MatrixXd next_by_p = -sigma * mixed.solve(MatrixXd::Identity(q.size(), q.size()));
-    const VectorXd slip = lagrangian.d2(q, way) - next_p;
-    const VectorXd by_q = lagrangian.d1(q, way) + sigma * p + next_by_q.transpose() * slip;
-    const VectorXd by_p = next_by_p.transpose() * slip;
+    const VectorXd momentum_residual = lagrangian.d2(q, displacement) - next_p;
+    const VectorXd by_q = lagrangian.d1(q, displacement) + sigma * p + next_by_q.transpose() * momentum_residual;
+    const VectorXd by_p = next_by_p.transpose() * momentum_residual;
     // The coefficient of dz is sigma on both sides, since q+ and p+ do not depend on z.
     return std::max(by_q.cwiseAbs().maxCoeff(), by_p.cwiseAbs().maxCoeff());
   }
@@ -92,13 +93,13 @@ class ContactFormStudy final : public Study {
     return momenta;
   }
 
-  static FormOfStep form_of_step(const Case& one, const Problem& problem) {
-    if (const auto* stages = std::get_if<PartitionedRungeKutta>(&one.scheme)) {
-      return [step = ContactStep(*stages, problem.system().lagrangian, one.step)](
+  static FormOfStep form_of_step(const Case& this_case, const Problem& problem) {
+    if (const auto* stages = std::get_if<PartitionedRungeKutta>(&this_case.scheme)) {
+      return [step = ContactStep(*stages, problem.system().lagrangian, this_case.step)](
                  const ContactPoint& from, const ContactPoint& to) { return step.form(from, to); };
     }
     const std::shared_ptr<const ContactLagrangian> lagrangian =
-        make_contact_lagrangian(std::get<HerglotzScheme>(one.scheme), problem.system(), one.step);
+        make_contact_lagrangian(std::get<HerglotzScheme>(this_case.scheme), problem.system(), this_case.step);
     return [lagrangian](const ContactPoint& from, const ContactPoint& to) -> std::optional<ContactFormStep> {
       return ContactFormStep{lagrangian->sigma(), form_defect(*lagrangian, from.q, from.p, to.q, to.p)};
     };
@@ -109,11 +110,11 @@ class ContactFormStudy final : public Study {
   }
 
   /// @note Collective.
-  std::optional<Failure> follow(const Case& one, Progress& progress, MeasuredForm& measured) {
-    Problem problem = experiment_.make_problem(one);
+  std::optional<Failure> examine(const Case& this_case, Progress& progress, MeasuredForm& measured) {
+    Problem problem = experiment_.make_problem(this_case);
     problem.prepare();
-    const std::unique_ptr<Stepper> stepper = make_stepper(one.scheme, problem, one.step);
-    const FormOfStep form_of = form_of_step(one, problem);
+    const std::unique_ptr<Stepper> stepper = make_stepper(this_case.scheme, problem, this_case.step);
+    const FormOfStep form_of = form_of_step(this_case, problem);
     const ParticleSystem& system = experiment_.system();
     MatrixXd hessian(problem.q.size(), problem.q.size());
     system.potential->hessian(problem.q, hessian);
@@ -121,23 +122,23 @@ class ContactFormStudy final : public Study {
     is_planar_ = !system.lagrangian && system.particles == 1 && system.axes == 2;
     const std::int64_t every = experiment_.output().every;
     double form = 0.0, momentum = 0.0;
-    std::int64_t failed_step = 0;  // the step whose derivatives were not found
-    for (std::int64_t step = 1; step <= one.steps; ++step) {
+    std::int64_t failed_step = 0;  // the step whose derivatives are unknown
+    for (std::int64_t step = 1; step <= this_case.steps; ++step) {
       const ContactPoint before = point_of(problem);
       if (std::optional<Failure> failure = stepper->advance(1)) return failure;
       progress.update(step);
       if (!problem.communicator().is_root() || failed_step > 0) continue;
       const ContactPoint now = point_of(problem);
-      const std::optional<ContactFormStep> found = form_of(before, now);
-      if (!found) {
+      const std::optional<ContactFormStep> form_step = form_of(before, now);
+      if (!form_step) {
         failed_step = step;
         continue;
       }
-      form = std::max(form, found->defect);
-      measured.scale *= found->factor;
-      const VectorXd change = symmetry_momenta(now.q, now.p) - found->factor * symmetry_momenta(before.q, before.p);
+      form = std::max(form, form_step->defect);
+      measured.scale *= form_step->factor;
+      const VectorXd change = symmetry_momenta(now.q, now.p) - form_step->factor * symmetry_momenta(before.q, before.p);
       momentum = std::max(momentum, change.cwiseAbs().maxCoeff());
-      if (step % every != 0 && step != one.steps) continue;
+      if (step % every != 0 && step != this_case.steps) continue;
       measured.forms.push_back(form);
       measured.momenta.push_back(momentum);
       measured.scales.push_back(measured.scale);
@@ -145,26 +146,26 @@ class ContactFormStudy final : public Study {
     }
     problem.communicator().broadcast(std::span<std::int64_t>(&failed_step, 1));
     if (failed_step == 0) return std::nullopt;
-    return Failure{failed_step, 0.0, "the derivatives of the step were not found: Newton's method has no solution"};
+    return Failure{failed_step, 0.0, "the derivatives of the step are unknown: Newton's method did not converge"};
   }
 
-  void write(ResultFile& file, const Case& one, const MeasuredForm& measured) const {
-    const std::string group = "contact-form/" + one.label;
-    const Dimension time = output_times(experiment_, one);
-    if (const auto* scheme = std::get_if<HerglotzScheme>(&one.scheme)) {
-      const Problem problem = experiment_.make_problem(one);
-      file.number(group, "conformal_factor", "1", "sigma, by which every step scales the contact form",
-                  make_contact_lagrangian(*scheme, problem.system(), one.step)->sigma());
+  void write(ResultFile& file, const Case& this_case, const MeasuredForm& measured) const {
+    const std::string group = "contact-form/" + this_case.label;
+    const Dimension time = output_times(experiment_, this_case);
+    if (const auto* scheme = std::get_if<HerglotzScheme>(&this_case.scheme)) {
+      const Problem problem = experiment_.make_problem(this_case);
+      file.number(group, "conformal_factor", "1", "sigma, the factor of the contact form in every step",
+                  make_contact_lagrangian(*scheme, problem.system(), this_case.step)->sigma());
     }
     const auto series = [&](const std::string& name, const char* units, const std::string& long_name,
                             const std::vector<double>& values) {
       file.array(group, {name, units, long_name, {"time"}}, std::span(&time, 1), values);
     };
-    series("conformal_scale", "1", "what the contact form has been scaled by since the start, the product of all sigma",
+    series("conformal_scale", "1", "factor of the contact form since the start, the product of all sigma",
            measured.scales);
     series("form_defect", "kg m/s", "largest coefficient of the new contact form less sigma times the old",
            measured.forms);
-    series("momentum_defect", "kg m/s", "largest momentum of a symmetry less sigma times that before",
+    series("momentum_defect", "kg m/s", "largest momentum of a symmetry less sigma times its previous value",
            measured.momenta);
     file.flush();
   }
@@ -177,22 +178,22 @@ class ContactFormStudy final : public Study {
 std::unique_ptr<Study> make_contact_form(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
   refuse_external_forces(recipe, mistakes);
   const std::vector<Case>& cases = experiment.cases();
-  if (std::none_of(cases.begin(), cases.end(), is_followed)) {
+  if (std::none_of(cases.begin(), cases.end(), is_examined)) {
     mistakes.add(recipe.study.where("kind"),
-                 "a contact-form study follows runs of `herglotz`, gauss, lobatto and gamma; this recipe has no "
-                 "[[integrators]] with one of these names");
+                 "a contact-form study examines runs of `herglotz`, `gauss`, `lobatto` and `gamma`, but this recipe "
+                 "has no [[integrators]] with one of these names");
   }
   const ParticleSystem& system = experiment.system();
-  for (const Case& one : cases) {
-    if (system.contact || !std::holds_alternative<PartitionedRungeKutta>(one.scheme)) continue;
-    mistakes.add(one.options.where("method"),
-                 fmt::format("`{}` does not advance an action here, so that there is no contact form: that takes a "
+  for (const Case& this_case : cases) {
+    if (system.contact || !std::holds_alternative<PartitionedRungeKutta>(this_case.scheme)) continue;
+    mistakes.add(this_case.options.where("method"),
+                 fmt::format("`{}` advances no action z for this system, so that there is no contact form; use a "
                              "system of kind `contact` or a Lagrangian with z",
-                             one.method->entry.name));
+                             this_case.method->entry.name));
   }
   if (system.contact && system.lagrangian && system.damping && !system.damping->isZero(0.0)) {
     mistakes.add(recipe.system.where("damping"),
-                 "damping: the contact form is scaled by what L says of z, not by a damping matrix besides");
+                 "damping: the contact form is scaled by dL/dz alone; leave out the damping matrix");
   }
   return std::make_unique<ContactFormStudy>(experiment);
 }
@@ -200,21 +201,20 @@ std::unique_ptr<Study> make_contact_form(const Recipe& recipe, const Experiment&
 }  // namespace
 
 StudyKind contact_form_kind() {
-  return {
-      .entry = {.name = "contact-form",
-                .summary = "the contact form and the momenta of symmetries under the steps of a contact system",
-                .equation = "Phi^* eta = sigma eta,  eta = dz - p dq;  J(q+, p+) = sigma J(q, p)",
-                .source = "simoes2020, section 3, Theorem 3.11",
-                .notes =
-                    "Every run of `herglotz`, gauss, lobatto and gamma is followed. Group contact-form/<integrator>: "
-                    "form_defect, "
-                    "the largest coefficient of Phi^* eta - sigma eta with the exact derivatives of the step; "
-                    "momentum_defect, the same of the momentum of a free particle, with two axes of the angular "
-                    "momentum, and of cyclic coordinates of a typed Lagrangian (zero where there is no symmetry); "
-                    "conformal_scale, the product of all sigma, and conformal_factor, sigma itself, of `herglotz` on "
-                    "systems of kind `contact`, where it is the same for every step."},
-      .make = make_contact_form,
-      .takes_any_lagrangian = true};
+  return {.entry = {.name = "contact-form",
+                    .summary =
+                        "change of the contact form and of the momenta of symmetries in the steps of a contact system",
+                    .equation = "Phi^* eta = sigma eta,  eta = dz - p dq;  J(q+, p+) = sigma J(q, p)",
+                    .source = "simoes2020, section 3, Theorem 3.11",
+                    .notes =
+                        "Examines every run of `herglotz`, `gauss`, `lobatto` and `gamma`. Group "
+                        "contact-form/<integrator>: form_defect, the largest coefficient of Phi^* eta - sigma eta with "
+                        "the exact derivatives of the step; momentum_defect, the largest J(q+, p+) - sigma J(q, p) of "
+                        "the momentum of a free particle, of the angular momentum in two axes, and of the momenta of "
+                        "cyclic coordinates of a typed Lagrangian (zero without a symmetry); conformal_scale, the "
+                        "product of all sigma; and for `herglotz` conformal_factor, the sigma of every step."},
+          .make = make_contact_form,
+          .takes_any_lagrangian = true};
 }
 
 }  // namespace bathline

@@ -1,8 +1,8 @@
 // Measured order: errors against the exact flow over a list of steps.
 //
-// With several random starts the error of a step is the mean over them, recorded with the least and the largest.
+// With several random starts the error of a step is the mean over them; the smallest and the largest are written, too.
 //
-// The work of a run is counted in components of forces, on particles and on sites.
+// The work of a run is the number of force components evaluated, on particles and on sites.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,15 +33,15 @@ double largest(const Eigen::VectorXd& x) { return x.lpNorm<Eigen::Infinity>(); }
 
 struct ConvergenceOptions {
   std::vector<double> steps;              ///< from the largest to the smallest, s
-  double at = 0.0;                        ///< when errors are taken, s
-  bool against_open = false;              ///< errors against the exact flow of the open system
-  bool follows_step = false;              ///< whether an environment does
+  double error_time = 0.0;                ///< time at which errors are evaluated, s
+  bool against_open = false;              ///< whether the reference is the exact flow of the open system
+  bool depends_on_step = false;           ///< whether the parameters of an environment depend on the step
   bool trajectories = false;              ///< whether the runs with the steps of [time] are recorded as well
-  std::int64_t starts = 1;                ///< random ones; 1: the start of [system]
-  double spread_q = 0.0, spread_v = 0.0;  ///< half the edges of the cube that they lie in, m and m/s
+  std::int64_t starts = 1;                ///< number of random initial states; 1: the state of [system]
+  double spread_q = 0.0, spread_v = 0.0;  ///< half the edge of the cube that contains them, m and m/s
 };
 
-/// The recipe's start, or as many random ones as the study asks for, uniform in a cube around it.
+/// The recipe's initial state, or random ones, uniformly distributed in a cube around it.
 std::vector<ParticleSystem> starts_of(const Experiment& experiment, const ConvergenceOptions& options) {
   std::vector<ParticleSystem> starts;
   for (std::int64_t i = 0; i < options.starts; ++i) {
@@ -57,7 +57,7 @@ std::vector<ParticleSystem> starts_of(const Experiment& experiment, const Conver
   return starts;
 }
 
-/// A variable of every label, and its values.
+/// A variable that every case has, and its values.
 struct Column {
   Variable variable;
   std::vector<double> values;
@@ -79,34 +79,35 @@ class ConvergenceStudy final : public Study {
     } else if (checkpoints.from() != nullptr) {
       file.remove_all_but(first_labels(experiment_, recorded.size()));
     }
-    ResumableTasks pieces(checkpoints, file, recorded);
-    file.number("convergence", "end", "s", "time at which errors are taken", options_.at);
+    ResumableTasks tasks(checkpoints, file, recorded);
+    file.number("convergence", "end", "s", "time at which errors are taken", options_.error_time);
     std::vector<std::string> labels;
-    std::vector<std::vector<Column>> found;
-    for (const Case& one : experiment_.cases()) {
-      if (std::holds_alternative<ExactFlow>(one.scheme)) continue;
-      progress.begin(one.label + ", errors", static_cast<std::int64_t>(options_.steps.size()), {.name = "step size"});
+    std::vector<std::vector<Column>> by_case;
+    for (const Case& this_case : experiment_.cases()) {
+      if (std::holds_alternative<ExactFlow>(this_case.scheme)) continue;
+      progress.begin(this_case.label + ", errors", static_cast<std::int64_t>(options_.steps.size()),
+                     {.name = "step size"});
       std::vector<Measured> all = quantities();
       std::vector<double> work;
       for (std::size_t i = 0; i < options_.steps.size(); ++i) {
-        if (std::optional<Failure> failure = measure(one, options_.steps[i], pieces, all, work))
-          return CaseFailure{one.label, *failure};
-        if (pieces.was_restored()) progress.skip(static_cast<std::int64_t>(i + 1));
+        if (std::optional<Failure> failure = measure(this_case, options_.steps[i], tasks, all, work))
+          return CaseFailure{this_case.label, *failure};
+        if (tasks.was_restored()) progress.skip(static_cast<std::int64_t>(i + 1));
         progress.update(static_cast<std::int64_t>(i + 1));
       }
       progress.end();
-      for (Measured& measured : all) measured.errors.fit(options_.steps, options_.at);
-      labels.push_back(one.label);
-      found.push_back(columns(all, work));
-      write(one, all, found.back(), file);
-      log_fit_warnings(one.label, all);
+      for (Measured& measured : all) measured.errors.fit(options_.steps, options_.error_time);
+      labels.push_back(this_case.label);
+      by_case.push_back(columns(all, work));
+      write(this_case, all, by_case.back(), file);
+      log_fit_warnings(this_case.label, all);
       file.flush();
     }
-    write_table(labels, found, file);
+    write_table(labels, by_case, file);
     return std::nullopt;
   }
 
-  /// What its group holds beside the labels.
+  /// Names in the study's group besides those of the cases.
   std::vector<std::string> names() const {
     std::vector<std::string> all = {"end", "integrator", "step"};
     for (const Column& column : columns(quantities(), {})) all.push_back(column.variable.name);
@@ -114,7 +115,7 @@ class ConvergenceStudy final : public Study {
   }
 
  private:
-  /// What errors are taken of: all particles, their energy, and every particle where there are several.
+  /// The quantities whose errors are measured: of all particles together, and of each where there are several.
   std::vector<Measured> quantities() const {
     std::vector<Measured> all = {{"q", "m", "positions"}, {"p", "kg m/s", "momenta"}, {"energy", "J", "energy"}};
     const int particles = experiment_.system().particles;
@@ -125,18 +126,19 @@ class ConvergenceStudy final : public Study {
     return all;
   }
 
-  /// Adds the errors with step `h` to `all`, in the order of `quantities`: a piece of work. @note Collective.
-  std::optional<Failure> measure(const Case& one, double h, ResumableTasks& pieces, std::vector<Measured>& all,
+  /// Adds the errors with step `h` to `all`, in the order of `quantities`; one resumable task. @note Collective.
+  std::optional<Failure> measure(const Case& this_case, double h, ResumableTasks& tasks, std::vector<Measured>& all,
                                  std::vector<double>& work) const {
-    const std::int64_t steps = static_cast<std::int64_t>(starts_.size()) * std::llround(options_.at / h);
+    const std::int64_t steps = static_cast<std::int64_t>(starts_.size()) * std::llround(options_.error_time / h);
     const std::size_t size = starts_.size() * (2 * all.size() + 1);
-    std::vector<double> found;
-    const std::optional<Failure> failure = pieces.next(
-        one.label, steps, size, found, [&](std::vector<double>& numbers) { return compare(one, h, size, numbers); });
+    std::vector<double> results;
+    const std::optional<Failure> failure =
+        tasks.next(this_case.label, steps, size, results,
+                   [&](std::vector<double>& numbers) { return compare(this_case, h, size, numbers); });
     if (failure) return failure;
     work.push_back(0.0);
     for (Measured& measured : all) measured.errors.begin_step();
-    const double* next = found.data();
+    const double* next = results.data();
     for (std::size_t i = 0; i < starts_.size(); ++i) {
       for (Measured& measured : all) {
         measured.errors.add(next[0], next[1], starts_.size());
@@ -147,53 +149,55 @@ class ConvergenceStudy final : public Study {
     return std::nullopt;
   }
 
-  /// By start: the error of every quantity and the size of the exact one, in the order of `quantities`, and the work;
-  /// `size` numbers in all. @note Collective.
-  std::optional<Failure> compare(const Case& one, double h, std::size_t size, std::vector<double>& numbers) const {
+  /// For every start the error and the exact size of each quantity, in the order of `quantities`, and the work; `size`
+  /// numbers in total. @note Collective.
+  std::optional<Failure> compare(const Case& this_case, double h, std::size_t size,
+                                 std::vector<double>& numbers) const {
     for (std::size_t i = 0; i < starts_.size(); ++i) {
       const ParticleSystem& start = starts_[i];
       const std::size_t end = numbers.size() + size / starts_.size() - 1;
       FinalState numerical;
-      if (std::optional<Failure> failure = advance(one, one.scheme, start, h, one.closed, numerical)) return failure;
-      const ReferenceKey key = reference_key(one, i, h);
+      if (std::optional<Failure> failure = advance(this_case, this_case.scheme, start, h, this_case.closed, numerical))
+        return failure;
+      const ReferenceKey key = reference_key(this_case, i, h);
       FinalState& exact = references_[key];
       if (exact.q.size() == 0) {
-        const bool closed = one.closed && !options_.against_open;
-        if (std::optional<Failure> failure = advance(one, ExactFlow{}, start, h, closed, exact)) return failure;
+        const bool closed = this_case.closed && !options_.against_open;
+        if (std::optional<Failure> failure = advance(this_case, ExactFlow{}, start, h, closed, exact)) return failure;
       }
       const auto add = [&](double error, double scale) { numbers.insert(numbers.end(), {error, scale}); };
       add(largest(numerical.q - exact.q), largest(exact.q));
       add(largest(numerical.p - exact.p), largest(exact.p));
       add(std::abs(numerical.energy - exact.energy), std::abs(exact.energy));
-      for (Eigen::Index at = 0; numbers.size() < end; at += start.axes) {
-        add(largest((numerical.q - exact.q).segment(at, start.axes)), largest(exact.q.segment(at, start.axes)));
-        add(largest((numerical.p - exact.p).segment(at, start.axes)), largest(exact.p.segment(at, start.axes)));
+      for (Eigen::Index first = 0; numbers.size() < end; first += start.axes) {
+        add(largest((numerical.q - exact.q).segment(first, start.axes)), largest(exact.q.segment(first, start.axes)));
+        add(largest((numerical.p - exact.p).segment(first, start.axes)), largest(exact.p.segment(first, start.axes)));
       }
       numbers.push_back(numerical.work);
     }
     return std::nullopt;
   }
 
-  /// All that the bits of an exact state depend on: the start, what moves, until when, and with which step where the
-  /// flow or what moves depends on it.
+  /// Everything that the bits of a reference state depend on: the start, the system, the end time, and the step, where
+  /// the flow or the system depends on it.
   using ReferenceKey = std::tuple<std::size_t, bool, bool, std::vector<std::size_t>, double, double>;
 
-  ReferenceKey reference_key(const Case& one, std::size_t start, double h) const {
-    const bool closed = one.closed && !options_.against_open;
-    const bool has_action = one.method->domain == Method::Domain::contact || starts_[start].contact;
-    // An open linear system goes by powers of a matrix, and some environments by the step.
-    const bool needs_step = has_action || (!closed && starts_[start].has_linear_forces()) || options_.follows_step;
-    const double end = h * static_cast<double>(std::llround(options_.at / h));
-    return {start, closed, has_action, one.environments, end, needs_step ? h : 0.0};
+  ReferenceKey reference_key(const Case& this_case, std::size_t start, double h) const {
+    const bool closed = this_case.closed && !options_.against_open;
+    const bool has_action = this_case.method->domain == Method::Domain::contact || starts_[start].contact;
+    // The flow of an open linear system is a power of the matrix of one step.
+    const bool needs_step = has_action || (!closed && starts_[start].has_linear_forces()) || options_.depends_on_step;
+    const double end = h * static_cast<double>(std::llround(options_.error_time / h));
+    return {start, closed, has_action, this_case.environments, end, needs_step ? h : 0.0};
   }
 
-  std::optional<Failure> advance(const Case& one, const Scheme& scheme, const ParticleSystem& start, double h,
+  std::optional<Failure> advance(const Case& this_case, const Scheme& scheme, const ParticleSystem& start, double h,
                                  bool closed, FinalState& state) const {
     const CountedSystem counted(start);
-    Problem problem = experiment_.make_problem(one, h, closed, counted.system());
+    Problem problem = experiment_.make_problem(this_case, h, closed, counted.system());
     problem.prepare();
     const std::unique_ptr<Stepper> stepper = make_stepper(scheme, problem, h);
-    const std::int64_t steps = std::llround(options_.at / h);
+    const std::int64_t steps = std::llround(options_.error_time / h);
     if (std::optional<Failure> failure = stepper->advance(steps)) return failure;
     problem.broadcast_particles();
     double work = static_cast<double>(counted.count());
@@ -204,49 +208,50 @@ class ConvergenceStudy final : public Study {
               static_cast<double>(environment->properties().sites);
     }
     if (const auto* splitting = std::get_if<ExplicitScheme>(&scheme); splitting && !start.lagrangian) {
-      // Computed or kept from before, these are the forces of the method.
+      // Every force of a splitting counts, whether it is computed or reused from the previous substep.
       const int forces = forces_per_step(depends_on_velocity ? *splitting : splitting->merged());
       work += static_cast<double>(steps) * forces * start.size() - static_cast<double>(counted.count());
     }
     state = {problem.q, problem.p, problem.energies().particles, work};
     if (!state.q.allFinite() || !state.p.allFinite()) {
-      return Failure{steps, 0.0, fmt::format("with step {} the state is no longer finite", h)};
+      return Failure{steps, 0.0, fmt::format("with step {} the state is not finite", h)};
     }
     return std::nullopt;
   }
 
-  /// All that is measured of a label, in the same order for all of them.
+  /// All results of a case, in the same order for all cases.
   std::vector<Column> columns(const std::vector<Measured>& all, const std::vector<double>& work) const {
-    std::vector<Column> found;
+    std::vector<Column> all_columns;
     const bool several = options_.starts > 1;
     for (const auto& [name, units, what, errors] : all) {
       const auto add_errors = [&, &name = name, &units = units, &what = what](const char* which, const char* words,
                                                                               const std::vector<double>& values) {
-        found.push_back({{fmt::format("{}error_{}", which, name),
-                          units,
-                          fmt::format("{}error of the final {}", words, what),
-                          {"step"}},
-                         values});
+        all_columns.push_back({{fmt::format("{}error_{}", which, name),
+                                units,
+                                fmt::format("{}error of the final {}", words, what),
+                                {"step"}},
+                               values});
       };
       add_errors("", several ? "mean " : "", errors.mean());
       if (several) {
-        add_errors("least_", "least ", errors.least());
-        add_errors("largest_", "largest ", errors.largest());
+        add_errors("least_", "smallest ", errors.min());
+        add_errors("largest_", "largest ", errors.max());
       }
-      found.push_back({{fmt::format("used_{}", name), "1", "1 where the fit of the order uses the point", {"step"}},
-                       errors.used()});
-      found.push_back(
+      all_columns.push_back(
+          {{fmt::format("used_{}", name), "1", "1 where the fit of the order uses the point", {"step"}},
+           errors.used()});
+      all_columns.push_back(
           {{fmt::format("order_{}", name), "1", fmt::format("fitted order of the {}", what), {}}, {errors.order()}});
     }
-    found.push_back({{"work", "1", "components of forces evaluated", {"step"}}, work});
-    return found;
+    all_columns.push_back({{"work", "1", "components of forces evaluated", {"step"}}, work});
+    return all_columns;
   }
 
-  void write(const Case& one, const std::vector<Measured>& all, const std::vector<Column>& found,
+  void write(const Case& this_case, const std::vector<Measured>& all, const std::vector<Column>& all_columns,
              ResultFile& file) const {
     const Dimension step[] = {{"step", options_.steps, "s", "time step"}};
-    const std::string group = "convergence/" + one.label;
-    for (const Column& column : found) {
+    const std::string group = "convergence/" + this_case.label;
+    for (const Column& column : all_columns) {
       file.array(group, column.variable, std::span(step).first(column.variable.dimensions.size()), column.values);
     }
     for (const Measured& measured : all) {
@@ -256,18 +261,18 @@ class ConvergenceStudy final : public Study {
     }
   }
 
-  /// The same of all labels side by side, for those who open the group alone.
-  void write_table(const std::vector<std::string>& labels, const std::vector<std::vector<Column>>& found,
+  /// Writes the results of all cases in common variables of the group `convergence`.
+  void write_table(const std::vector<std::string>& labels, const std::vector<std::vector<Column>>& by_case,
                    ResultFile& file) const {
     if (labels.empty()) return;
     const Dimension dimensions[] = {{"integrator", {}, "", "name of the integrator", labels},
                                     {"step", options_.steps, "s", "time step"}};
-    for (std::size_t i = 0; i < found.front().size(); ++i) {
-      Variable variable = found.front()[i].variable;
+    for (std::size_t i = 0; i < by_case.front().size(); ++i) {
+      Variable variable = by_case.front()[i].variable;
       variable.dimensions.insert(variable.dimensions.begin(), "integrator");
       std::vector<double> values;
-      for (const std::vector<Column>& one : found) {
-        values.insert(values.end(), one[i].values.begin(), one[i].values.end());
+      for (const std::vector<Column>& case_columns : by_case) {
+        values.insert(values.end(), case_columns[i].values.begin(), case_columns[i].values.end());
       }
       file.array("convergence", variable, std::span(dimensions).first(variable.dimensions.size()), values);
     }
@@ -289,108 +294,108 @@ std::unique_ptr<Study> make_convergence(const Recipe& recipe, const Experiment& 
   options.spread_v = study.number("spread_v");
   const bool is_random = options.spread_q > 0.0 || options.spread_v > 0.0;
   if (options.starts > 1 && !is_random) {
-    mistakes.add(study.where("starts"),
-                 "all starts would be the same; `spread_q` or `spread_v` says how far apart they are");
+    mistakes.add(
+        study.where("starts"),
+        "all starts would be the same: give `spread_q` or `spread_v`, the size of the cube that contains them");
   }
   if (options.starts == 1 && is_random) {
     mistakes.add(study.where(options.spread_q > 0.0 ? "spread_q" : "spread_v"),
-                 "one start is the one of [system]; `starts` says how many random ones there are");
+                 "the only start is that of [system]: give `starts`, the number of random starts");
   }
   if (options.steps.size() < 2) mistakes.add(study.where("step_sizes"), "an order needs at least two steps");
   const std::optional<Contact>& contact = experiment.system().contact;
   if (contact && contact->q1) {
     mistakes.add(recipe.system.where("q1"),
-                 "`q1` is the position one step after q0, so that the start would change with the step; give `v0` to a "
+                 "`q1` is the position one step after q0, so that the start would depend on the step; give `v0` to a "
                  "convergence study");
   }
-  options.at = study.has("at") ? study.number("at") : experiment.end_time();
-  if (options.at > experiment.end_time() * (1.0 + 1e-12)) {
-    mistakes.add(study.where("at"), fmt::format("at = {} lies behind the end {}", options.at, experiment.end_time()));
+  options.error_time = study.has("at") ? study.number("at") : experiment.end_time();
+  if (options.error_time > experiment.end_time() * (1.0 + 1e-12)) {
+    mistakes.add(study.where("at"),
+                 fmt::format("at = {} is later than the end {}", options.error_time, experiment.end_time()));
   }
   for (double step : study.numbers("step_sizes")) {
-    const double count = options.at / step;
+    const double count = options.error_time / step;
     if (count > 1e15) {
       mistakes.add(study.where("step_sizes"),
-                   fmt::format("step {} needs {:.1e} steps to reach {}; that will not end", step, count, options.at));
+                   fmt::format("step {} needs {:.1e} steps to reach {}, too many to compute; use larger steps", step,
+                               count, options.error_time));
     } else if (std::abs(count - std::round(count)) > 1e-9 * count || count < 0.5) {
-      mistakes.add(study.where("step_sizes"), fmt::format("step {} does not divide the {} {}", step,
-                                                          study.has("at") ? "time of the errors," : "end", options.at));
+      mistakes.add(study.where("step_sizes"),
+                   fmt::format("step {} does not divide the {} {}", step,
+                               study.has("at") ? "time of the errors" : "end", options.error_time));
     }
   }
   options.against_open = study.text("reference") == "open";
   options.trajectories = study.boolean("trajectories");
-  for (const Case& one : experiment.cases()) {
-    if (!one.closed || options.against_open) continue;
-    const Problem problem = experiment.make_problem(one);
+  for (const Case& this_case : experiment.cases()) {
+    if (!this_case.closed || options.against_open) continue;
+    const Problem problem = experiment.make_problem(this_case);
     for (const auto& environment : problem.environments()) {
-      options.follows_step = options.follows_step || environment->properties().matched_gamma;
+      options.depends_on_step = options.depends_on_step || environment->properties().matched_gamma;
       const std::optional<std::string> unsupported_reason = environment->unsupported_reason(ExactFlow{});
       if (!unsupported_reason) continue;
-      mistakes.add(
-          study.where("kind"),
-          fmt::format("the errors of `{}` would be those against {}; measure them against reference = \"open\"",
-                      one.label, *unsupported_reason));
+      mistakes.add(study.where("kind"),
+                   fmt::format("the reference solution of `{}` would be {}; use reference = \"open\"", this_case.label,
+                               *unsupported_reason));
     }
   }
-  auto made = std::make_unique<ConvergenceStudy>(experiment, std::move(options));
-  refuse_labels(recipe, made->names(), mistakes);
-  return made;
+  auto convergence = std::make_unique<ConvergenceStudy>(experiment, std::move(options));
+  refuse_reserved_names(recipe, convergence->names(), mistakes);
+  return convergence;
 }
 
 }  // namespace
 
 StudyKind convergence_kind() {
   return {
-      .entry =
-          {.name = "convergence",
-           .summary = "errors against the exact flow over a list of steps, and the fitted order",
-           .equation = "error(h) = |x_h(end) - x(end)|,  order = slope of log error against log h",
-           .source = "hairer2006, section II.1",
-           .parameters =
-               {{.name = "step_sizes",
-                 .type = ValueType::numbers,
-                 .units = "s",
-                 .doc = "steps to compare; each divides the time at which errors are taken",
-                 .required = true,
-                 .bound = Bound::positive},
-                {.name = "reference",
-                 .type = ValueType::text,
-                 .doc = "exact flow of the case's own system, or of the open system that its environments stand for",
-                 .default_value = "\"own\"",
-                 .choices = {"own", "open"}},
-                {.name = "at",
-                 .units = "s",
-                 .doc = "when errors are taken; where absent, at the end",
-                 .bound = Bound::positive},
-                {.name = "trajectories",
-                 .type = ValueType::boolean,
-                 .doc = "whether the runs with the steps of [time] are recorded as well",
-                 .default_value = "false"},
-                {.name = "starts",
-                 .type = ValueType::integer,
-                 .doc = "how many random starts the errors are averaged over; 1: the start of [system]",
-                 .default_value = "1"},
-                {.name = "spread_q",
-                 .units = "m",
-                 .doc = "random starts: every position lies within so much of q0, uniformly",
-                 .default_value = "0.0",
-                 .bound = Bound::nonnegative},
-                {.name = "spread_v",
-                 .units = "m/s",
-                 .doc = "random starts: every velocity lies within so much of v0, uniformly",
-                 .default_value = "0.0",
-                 .bound = Bound::nonnegative}},
-           .notes =
-               "Group convergence, and for each integrator by itself convergence/<integrator>: over integrator and "
-               "step error_q, "
-               "error_p, error_energy, order_q, order_p, order_energy; with several starts these are of the mean over "
-               "them, and least_error_*, largest_error_* stand beside them; with several particles error_q_0 and so "
-               "on, one by one; work counts components of forces, and entries of second derivatives; used_* marks the "
-               "points above round-off; the "
-               "attributes "
-               "`points` and `doubt` of an order say how many points it rests on and what speaks against it. The "
-               "environments of a case on the characteristic grid change with the step; measure those against "
-               "\"open\"."},
+      .entry = {.name = "convergence",
+                .summary = "errors against the exact flow for a list of steps, and the fitted order",
+                .equation = "error(h) = |x_h(end) - x(end)|,  order = slope of log error against log h",
+                .source = "hairer2006, section II.1",
+                .parameters = {{.name = "step_sizes",
+                                .type = ValueType::numbers,
+                                .units = "s",
+                                .doc = "steps to compare; each divides the time at which errors are evaluated",
+                                .required = true,
+                                .bound = Bound::positive},
+                               {.name = "reference",
+                                .type = ValueType::text,
+                                .doc = "\"own\": exact flow of the system of the run; \"open\": exact flow of the open "
+                                       "system that its environments represent",
+                                .default_value = "\"own\"",
+                                .choices = {"own", "open"}},
+                               {.name = "at",
+                                .units = "s",
+                                .doc = "time at which errors are evaluated; default: the end",
+                                .bound = Bound::positive},
+                               {.name = "trajectories",
+                                .type = ValueType::boolean,
+                                .doc = "whether the runs with the steps of [time] are recorded as well",
+                                .default_value = "false"},
+                               {.name = "starts",
+                                .type = ValueType::integer,
+                                .doc =
+                                    "number of random starts over which errors are averaged; 1: the start of [system]",
+                                .default_value = "1"},
+                               {.name = "spread_q",
+                                .units = "m",
+                                .doc = "largest distance of a random initial position from q0; uniform distribution",
+                                .default_value = "0.0",
+                                .bound = Bound::nonnegative},
+                               {.name = "spread_v",
+                                .units = "m/s",
+                                .doc = "largest distance of a random initial velocity from v0; uniform distribution",
+                                .default_value = "0.0",
+                                .bound = Bound::nonnegative}},
+                .notes =
+                    "Group convergence, over integrator and step, and for each integrator convergence/<integrator>, "
+                    "over step: error_q, error_p, error_energy, order_q, order_p, order_energy; with several starts "
+                    "error_* is the mean over them, and least_error_*, largest_error_* are its range; with several "
+                    "particles error_q_0 and so on, for each particle; work, the number of force components and of "
+                    "entries of second derivatives; used_*, 1 for points above round-off. The attributes `points` and "
+                    "`fit_warning` of an order are the number of points of the fit and the reasons to doubt it. An "
+                    "environment on the characteristic grid depends on the step: use reference = \"open\"."},
       .make = make_convergence,
       .takes_any_lagrangian = true};
 }

@@ -1,17 +1,17 @@
-// Forced equations from a Lagrangian of twice the variables: martin2018's theorem, executed.
+// Forced Euler-Lagrange equations from a Lagrangian of doubled variables, after the theorem of martin2018.
 //
 // A discrete Lagrangian L~_d(x, y) is made of Lagrangian and force (study/theory/doubled_lagrangian.hpp) and
-// differentiated automatically. Compared are, each with a bound of the round-off derived from counting,
+// differentiated automatically. These are compared, each with a bound that counts the roundings:
 //
 //   equations     D_x1 [L~_d(q0, q1) + L~_d(q1, q2)] on x = y, and -D_y1 of the same, with the forced discrete
-//                 Euler-Lagrange equations by hand (study/theory/forced_galerkin_path.hpp), at random positions
-//   antisymmetry  L~_d(y, x) with -L~_d(x, y), at random positions off the diagonal
-//   q, p          the motion that the doubled equations make with that of the program's integrator
+//   Euler-Lagrange equations derived by hand (study/theory/forced_galerkin_path.hpp), at random positions antisymmetry
+//   L~_d(y, x) with -L~_d(x, y), at random positions off the diagonal q, p          the solution of the doubled
+//   equations with that of the integrator
 //
 // and, for a list of steps, L~_d with the exact discrete Lagrangian, the integral of L~ along the solution of the
-// doubled equations between the same ends: a discretisation is of order r where they differ by O(h^{r+1}) off the
-// diagonal, and then the integrator is (Theorem 7.1). The integral is that of a polynomial of high degree, stationary
-// itself.
+// doubled equations between the same ends: a discretisation has order r if they differ by O(h^{r+1}) off the
+// diagonal, and then so has the integrator (Theorem 7.1). The integral is computed along a stationary polynomial of
+// high degree.
 //
 // Source: martin2018, Definition 5.1, Theorems 6.1 and 7.1, section 7, Propositions 7.3 and 7.4; marsden2001, section
 // 3.2.
@@ -35,33 +35,33 @@ namespace {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-bool is_doubled(const Case& one) {
-  return !one.closed && (one.method->entry.name == "gamma" || one.method->entry.name == "lobatto");
+bool is_examined(const Case& this_case) {
+  return !this_case.closed && (this_case.method->entry.name == "gamma" || this_case.method->entry.name == "lobatto");
 }
 
-/// The path of the integrator: with constant masses that of Lobatto pairs is a polynomial of a degree less.
-GalerkinRule rule_of(const Case& one, const ParticleSystem& system) {
-  if (one.method->entry.name == "gamma") return gamma_rule(one.options.number("gamma"));
-  const int stages = static_cast<int>(one.options.integer("stages"));
+/// The path of the integrator; with constant masses that of a Lobatto pair has one degree less.
+GalerkinRule rule_of(const Case& this_case, const ParticleSystem& system) {
+  if (this_case.method->entry.name == "gamma") return gamma_rule(this_case.options.number("gamma"));
+  const int stages = static_cast<int>(this_case.options.integer("stages"));
   return system.lagrangian ? lobatto_pair_rule(stages) : lobatto_rule(stages);
 }
 
 /// The integrator in terms of its stage velocities: Q = q + h (1-g) V, M V = p + h g F for the gamma family.
-PartitionedRungeKutta stages_of(const Case& one) {
-  if (const auto* scheme = std::get_if<PartitionedRungeKutta>(&one.scheme)) return *scheme;
-  const double g = one.options.number("gamma");  // the explicit ends of the family
+PartitionedRungeKutta stages_of(const Case& this_case) {
+  if (const auto* scheme = std::get_if<PartitionedRungeKutta>(&this_case.scheme)) return *scheme;
+  const double g = this_case.options.number("gamma");  // the explicit members of the family
   return one_stage(1.0 - g, g);
 }
 
-/// What rank 0 has measured of one case.
+/// Results of a case, on rank 0.
 struct MeasuredCase {
   std::vector<Comparison> equations, antisymmetry;  // by draw
-  std::vector<Comparison> q, p;                     // by record, each the largest since the one before
+  std::vector<Comparison> q, p;                     // by record: the maximum since the previous one
   double amplitude_equations = 0.0, amplitude_antisymmetry = 0.0, amplitude_q = 0.0, amplitude_p = 0.0;
   MeasuredOrder lagrangian;  // of the errors of L~_d, by step
 };
 
-/// Both routes for one case.
+/// Both derivations for a case.
 struct TwoDerivations {
   DoubledLagrangian doubled;
   ForcedGalerkinPath forced;
@@ -79,23 +79,23 @@ struct TwoDerivations {
   }
 };
 
-/// The equations at the middle one of three positions. False where no path leads from one to the next.
-bool compare_equations(const TwoDerivations& routes, const MatrixXd& positions, MeasuredCase& measured) {
+/// Compares the equations at the middle one of three positions. False where two of them are not joined by a path.
+bool compare_equations(const TwoDerivations& derivations, const MatrixXd& positions, MeasuredCase& measured) {
   const Eigen::Index n = positions.rows();
   VectorXd by_x = VectorXd::Zero(n), by_y = by_x, by_hand = by_x, bound = by_x;
   for (Eigen::Index k = 0; k < 2; ++k) {
     const VectorXd from = positions.col(k), to = positions.col(k + 1);
-    const std::optional<MatrixXd> doubled = routes.forced.between(routes.by_doubling, from, to);
-    const std::optional<MatrixXd> forced = routes.forced.between(routes.by_hand, from, to);
+    const std::optional<MatrixXd> doubled = derivations.forced.between(derivations.by_doubling, from, to);
+    const std::optional<MatrixXd> forced = derivations.forced.between(derivations.by_hand, from, to);
     if (!doubled || !forced) return false;
     const Eigen::Index end = k == 0 ? doubled->cols() - 1 : 0;
-    const DoubledLagrangian::Action action = routes.doubled.action(*doubled, *doubled);
-    const VectorXd impulse = routes.forced.impulses(*forced).col(end);
+    const DoubledLagrangian::Action action = derivations.doubled.action(*doubled, *doubled);
+    const VectorXd impulse = derivations.forced.impulses(*forced).col(end);
     by_x += action.by_x.col(end);
     by_y += action.by_y.col(end);
     by_hand += impulse;
-    bound +=
-        routes.forced.end_roundoff(*forced).col(k == 0 ? 1 : 0) + 2.0 * routes.forced.rounding() * impulse.cwiseAbs();
+    bound += derivations.forced.end_roundoff(*forced).col(k == 0 ? 1 : 0) +
+             2.0 * derivations.forced.rounding() * impulse.cwiseAbs();
   }
   Comparison now;
   now.add(by_x - by_hand, bound);
@@ -105,22 +105,23 @@ bool compare_equations(const TwoDerivations& routes, const MatrixXd& positions, 
   return true;
 }
 
-/// Two paths against the same two exchanged; the columns are x0, x1, y0, y1. False where they are not to be found.
-bool compare_antisymmetry(const TwoDerivations& routes, const MatrixXd& ends, MeasuredCase& measured) {
-  const auto there = routes.doubled.stationary(ends.leftCols(2), ends.rightCols(2));
-  const auto back = routes.doubled.stationary(ends.rightCols(2), ends.leftCols(2));
-  if (!there || !back) return false;
-  const double value = routes.doubled.action(there->x, there->y).value;
-  const double exchanged = routes.doubled.action(back->x, back->y).value;
+/// Compares L~_d of two paths and of the same paths exchanged; the columns are x0, x1, y0, y1. False where there are
+/// none.
+bool compare_antisymmetry(const TwoDerivations& derivations, const MatrixXd& ends, MeasuredCase& measured) {
+  const auto forward = derivations.doubled.stationary(ends.leftCols(2), ends.rightCols(2));
+  const auto backward = derivations.doubled.stationary(ends.rightCols(2), ends.leftCols(2));
+  if (!forward || !backward) return false;
+  const double value = derivations.doubled.action(forward->x, forward->y).value;
+  const double exchanged = derivations.doubled.action(backward->x, backward->y).value;
   Comparison now;
   now.add(VectorXd::Constant(1, value + exchanged),
-          VectorXd::Constant(1, 2.0 * routes.doubled.roundoff(there->x, there->y)));
+          VectorXd::Constant(1, 2.0 * derivations.doubled.roundoff(forward->x, forward->y)));
   measured.antisymmetry.push_back(now);
   measured.amplitude_antisymmetry = std::max(measured.amplitude_antisymmetry, std::abs(value));
   return true;
 }
 
-/// Random positions at which the equations are looked at.
+/// Random positions at which the equations are compared.
 struct Draws {
   std::int64_t count = 0;
   double spread = 0.0;              ///< largest distance of a component from the start, m
@@ -135,78 +136,81 @@ class DoubledVariablesStudy final : public Study {
   std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) override {
     if (std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, checkpoints, {}))
       return failure;
-    for (const Case& one : experiment_.cases()) {
-      if (!is_doubled(one)) continue;
-      Problem problem = experiment_.make_problem(one);
+    for (const Case& this_case : experiment_.cases()) {
+      if (!is_examined(this_case)) continue;
+      Problem problem = experiment_.make_problem(this_case);
       problem.prepare();
-      TwoDerivations routes(problem.system(), problem.damping(), rule_of(one, problem.system()), one.step);
+      TwoDerivations derivations(problem.system(), problem.damping(), rule_of(this_case, problem.system()),
+                                 this_case.step);
       MeasuredCase measured;
-      progress.begin(one.label + ", doubled", one.steps);
-      std::optional<Failure> failure = at_random(routes, problem, measured);
-      if (!failure) failure = measure_order(one, problem, measured);
-      if (!failure) failure = follow(one, routes, problem, progress, measured);
+      progress.begin(this_case.label + ", doubled", this_case.steps);
+      std::optional<Failure> failure = compare_at_random(derivations, problem, measured);
+      if (!failure) failure = measure_order(this_case, problem, measured);
+      if (!failure) failure = compare_solutions(this_case, derivations, problem, progress, measured);
       progress.end();
-      if (failure) return CaseFailure{one.label, *failure};
-      write(file, one, measured);
+      if (failure) return CaseFailure{this_case.label, *failure};
+      write(file, this_case, measured);
     }
     return std::nullopt;
   }
 
  private:
-  /// Equations and antisymmetry at random positions, on rank 0. @note Collective.
-  std::optional<Failure> at_random(const TwoDerivations& routes, const Problem& problem, MeasuredCase& measured) const {
+  /// Compares equations and antisymmetry at random positions, on rank 0. @note Collective.
+  std::optional<Failure> compare_at_random(const TwoDerivations& derivations, const Problem& problem,
+                                           MeasuredCase& measured) const {
     RandomPositions draws(problem.system().q0, draws_.spread, experiment_.seed());
-    std::int64_t lost = 0;  // the draw that has no path, from 1
+    std::int64_t failed_draw = 0;  // number of the draw without a path, from 1
     for (std::int64_t draw = 1; problem.communicator().is_root() && draw <= draws_.count; ++draw) {
       const MatrixXd positions = draws.positions(3), ends = draws.positions(4);
-      if (compare_equations(routes, positions, measured) && compare_antisymmetry(routes, ends, measured)) continue;
-      lost = draw;
+      if (compare_equations(derivations, positions, measured) && compare_antisymmetry(derivations, ends, measured))
+        continue;
+      failed_draw = draw;
       break;
     }
-    problem.communicator().broadcast(std::span<std::int64_t>(&lost, 1));
-    if (lost == 0) return std::nullopt;
+    problem.communicator().broadcast(std::span<std::int64_t>(&failed_draw, 1));
+    if (failed_draw == 0) return std::nullopt;
     return Failure{0, 0.0,
-                   fmt::format("draw {}: no path between positions drawn at random that Newton's method finds; a "
-                               "smaller `spread` or a smaller step may help",
-                               lost)};
+                   fmt::format("draw {}: Newton's method finds no path between the random positions; a smaller "
+                               "`spread` or a smaller step may help",
+                               failed_draw)};
   }
 
-  /// The order of the discrete Lagrangian over the study's steps, on rank 0. @note Collective.
-  std::optional<Failure> measure_order(const Case& one, const Problem& problem, MeasuredCase& measured) const {
-    double lost = 0.0;  // the step at which there is no path
+  /// Measures the order of the discrete Lagrangian with the steps of the study, on rank 0. @note Collective.
+  std::optional<Failure> measure_order(const Case& this_case, const Problem& problem, MeasuredCase& measured) const {
+    double failed_step = 0.0;  // the step without a path
     if (problem.communicator().is_root()) {
-      lost = add_lagrangian_errors(problem, rule_of(one, problem.system()), draws_.order_steps, draws_.count,
-                                   draws_.spread, experiment_.seed(), measured.lagrangian);
+      failed_step = add_lagrangian_errors(problem, rule_of(this_case, problem.system()), draws_.order_steps,
+                                          draws_.count, draws_.spread, experiment_.seed(), measured.lagrangian);
     }
-    problem.communicator().broadcast(std::span<double>(&lost, 1));
-    if (lost == 0.0) return std::nullopt;
+    problem.communicator().broadcast(std::span<double>(&failed_step, 1));
+    if (failed_step == 0.0) return std::nullopt;
     return Failure{0, 0.0,
-                   fmt::format("no paths with step {} between positions drawn at random that Newton's method finds; a "
-                               "smaller `spread` or smaller `order_steps` may help",
-                               lost)};
+                   fmt::format("with step {} Newton's method finds no path between the random positions; a smaller "
+                               "`spread` or smaller `order_steps` may help",
+                               failed_step)};
   }
 
-  /// The motion made by the doubled equations beside the integrator's. @note Collective.
-  std::optional<Failure> follow(const Case& one, TwoDerivations& routes, Problem& problem, Progress& progress,
-                                MeasuredCase& measured) const {
-    const std::unique_ptr<Stepper> stepper = make_stepper(one.scheme, problem, one.step);
+  /// Compares the solution of the doubled equations with that of the integrator. @note Collective.
+  std::optional<Failure> compare_solutions(const Case& this_case, TwoDerivations& derivations, Problem& problem,
+                                           Progress& progress, MeasuredCase& measured) const {
+    const std::unique_ptr<Stepper> stepper = make_stepper(this_case.scheme, problem, this_case.step);
     const std::int64_t every = experiment_.output().every;
-    DoubledVariablesBound bound(routes.forced, stages_of(one));
+    DoubledVariablesBound bound(derivations.forced, stages_of(this_case));
     VectorXd q = problem.q, p = problem.p;
     Comparison since_q, since_p;
-    std::int64_t failed_step = 0;  // the step at which the doubled equations could not go on
-    for (std::int64_t step = 1; step <= one.steps; ++step) {
+    std::int64_t failed_step = 0;  // the step at which the doubled equations have no solution
+    for (std::int64_t step = 1; step <= this_case.steps; ++step) {
       const VectorXd v = problem.velocity();
-      routes.begin_at(problem.clock.at(0.0));
+      derivations.begin_at(problem.clock.at(0.0));
       if (std::optional<Failure> failure = stepper->advance(1)) return failure;
       progress.update(step);
       if (!problem.communicator().is_root() || failed_step > 0) continue;
-      const std::optional<MatrixXd> nodes = routes.forced.leaving(routes.by_doubling, q, p, v);
+      const std::optional<MatrixXd> nodes = derivations.forced.leaving(derivations.by_doubling, q, p, v);
       if (!nodes || !problem.q.allFinite() || !problem.p.allFinite()) {
         failed_step = step;
         continue;
       }
-      const VectorXd next_p = routes.by_doubling(*nodes).rightCols(1);
+      const VectorXd next_p = derivations.by_doubling(*nodes).rightCols(1);
       bound.step(*nodes, p, next_p);
       q = nodes->rightCols(1);
       p = next_p;
@@ -214,33 +218,33 @@ class DoubledVariablesStudy final : public Study {
       since_p.add(p - problem.p, bound.momenta());
       measured.amplitude_q = std::max(measured.amplitude_q, q.cwiseAbs().maxCoeff());
       measured.amplitude_p = std::max(measured.amplitude_p, p.cwiseAbs().maxCoeff());
-      if (step % every != 0 && step != one.steps) continue;
+      if (step % every != 0 && step != this_case.steps) continue;
       measured.q.push_back(std::exchange(since_q, {}));
       measured.p.push_back(std::exchange(since_p, {}));
     }
     problem.communicator().broadcast(std::span<std::int64_t>(&failed_step, 1));
     if (failed_step == 0) return std::nullopt;
     return Failure{failed_step, 0.0,
-                   "the doubled discrete Euler-Lagrange equations have no solution that Newton's method finds, or the "
-                   "state is no longer finite"};
+                   "Newton's method found no solution of the doubled discrete Euler-Lagrange equations, or the state "
+                   "is not finite"};
   }
 
-  void write(ResultFile& file, const Case& one, const MeasuredCase& measured) const {
-    const std::string group = "doubled-variables/" + one.label;
+  void write(ResultFile& file, const Case& this_case, const MeasuredCase& measured) const {
+    const std::string group = "doubled-variables/" + this_case.label;
     Dimension draw{"draw", {}, "1", "draw of random positions, counted from 0"};
     for (std::int64_t i = 0; i < draws_.count; ++i) draw.values.push_back(static_cast<double>(i));
     if (!draws_.order_steps.empty()) {
       const Dimension step[] = {{"step", draws_.order_steps, "s", "time step"}};
-      file.array(group, {"error_lagrangian", "J", "mean distance of L~_d from the exact one, by step", {"step"}}, step,
-                 measured.lagrangian.mean());
+      file.array(group, {"error_lagrangian", "J", "mean difference of L~_d from the exact one, by step", {"step"}},
+                 step, measured.lagrangian.mean());
       file.array(group, {"used_lagrangian", "1", "1 where the fit of the order uses the point", {"step"}}, step,
                  measured.lagrangian.used());
       file.number(group, "order_lagrangian", "1", "fitted order of L~_d", measured.lagrangian.order());
     }
-    const Dimension time = output_times(experiment_, one);
+    const Dimension time = output_times(experiment_, this_case);
     double fraction = 0.0;
-    const auto write_one = [&](const std::string& name, const char* units, const std::string& what,
-                               const Dimension& dimension, const std::vector<Comparison>& list, double amplitude) {
+    const auto write_quantity = [&](const std::string& name, const char* units, const std::string& what,
+                                    const Dimension& dimension, const std::vector<Comparison>& list, double amplitude) {
       const auto series = [&](const std::string& variable, const char* its_units, const std::string& long_name,
                               double Comparison::*member) {
         std::vector<double> values;
@@ -249,7 +253,7 @@ class DoubledVariablesStudy final : public Study {
       };
       series("difference_" + name, units, "difference of " + what, &Comparison::difference);
       series("difference_bound_" + name, units, "round-off bound of the difference of " + what, &Comparison::bound);
-      series("fraction_" + name, "1", "largest part of its round-off bound that a difference of " + what + " reaches",
+      series("fraction_" + name, "1", "largest ratio to its round-off bound of a difference of " + what,
              &Comparison::fraction);
       Comparison all;
       for (const Comparison& each : list) all.add(each);
@@ -258,13 +262,13 @@ class DoubledVariablesStudy final : public Study {
       file.number(group, "amplitude_" + name, units, "largest absolute value of " + what, amplitude);
       fraction = std::max(fraction, all.fraction);
     };
-    write_one("equations", "kg m/s", "the forced discrete Euler-Lagrange equations", draw, measured.equations,
-              measured.amplitude_equations);
-    write_one("antisymmetry", "J s", "L~_d(x, y) and -L~_d(y, x)", draw, measured.antisymmetry,
-              measured.amplitude_antisymmetry);
-    write_one("q", "m", "positions", time, measured.q, measured.amplitude_q);
-    write_one("p", "kg m/s", "momenta", time, measured.p, measured.amplitude_p);
-    file.number(group, "fraction", "1", "largest part of a round-off bound that any difference reaches", fraction);
+    write_quantity("equations", "kg m/s", "the forced discrete Euler-Lagrange equations", draw, measured.equations,
+                   measured.amplitude_equations);
+    write_quantity("antisymmetry", "J s", "L~_d(x, y) and -L~_d(y, x)", draw, measured.antisymmetry,
+                   measured.amplitude_antisymmetry);
+    write_quantity("q", "m", "positions", time, measured.q, measured.amplitude_q);
+    write_quantity("p", "kg m/s", "momenta", time, measured.p, measured.amplitude_p);
+    file.number(group, "fraction", "1", "largest ratio of a difference to its round-off bound overall", fraction);
     file.flush();
   }
 
@@ -275,24 +279,21 @@ class DoubledVariablesStudy final : public Study {
 std::unique_ptr<Study> make_doubled_variables(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
   const Section& study = recipe.study;
   if (experiment.system().contact) {
-    mistakes.add(
-        recipe.system.where("kind"),
-        "a doubled-variables study doubles Lagrangians L(q, v) with forces; that of a contact system depends on its "
-        "action as well");
+    mistakes.add(recipe.system.where("kind"),
+                 "a doubled-variables study needs a Lagrangian L(q, v) with forces; that of a contact system depends "
+                 "on its action as well");
     return nullptr;
   }
   if (experiment.system().magnetic_field != 0.0) {
-    mistakes.add(
-        recipe.system.where("magnetic_field"),
-        "magnetic_field: a doubled-variables study doubles a Lagrangian that it knows whole; type the field into the "
-        "L of a system of kind `lagrangian`, as B*(x*y_dot - y*x_dot)/2");
+    mistakes.add(recipe.system.where("magnetic_field"),
+                 "magnetic_field: a doubled-variables study does not support this key; write the field as B*(x*y_dot - "
+                 "y*x_dot)/2 in the L of a system of kind `lagrangian`");
     return nullptr;
   }
-  if (std::none_of(experiment.cases().begin(), experiment.cases().end(), is_doubled)) {
-    mistakes.add(
-        study.where("kind"),
-        "a doubled-variables study follows open runs of `gamma` and `lobatto`, which have a discrete Lagrangian; "
-        "this recipe has no [[integrators]] with one of these names and on = \"open\"");
+  if (std::none_of(experiment.cases().begin(), experiment.cases().end(), is_examined)) {
+    mistakes.add(study.where("kind"),
+                 "a doubled-variables study examines open runs of `gamma` and `lobatto`, which have a discrete "
+                 "Lagrangian, but this recipe has no [[integrators]] with one of these names and on = \"open\"");
   }
   Draws draws{.count = study.integer("draws"), .spread = study.number("spread"), .order_steps = {}};
   if (study.has("order_steps")) draws.order_steps = study.numbers("order_steps");
@@ -304,44 +305,39 @@ std::unique_ptr<Study> make_doubled_variables(const Recipe& recipe, const Experi
 
 StudyKind doubled_variables_kind() {
   return {
-      .entry =
-          {.name = "doubled-variables",
-           .summary = "forced equations from a Lagrangian of doubled variables, by automatic differentiation",
-           .equation = "L~ = L(x, x', t) - L(y, y', t) + (f(x, x', t) + f(y, y', t)).(x - y) / 2\n"
-                       "D_x1 [L~_d(q0, q1) + L~_d(q1, q2)]  against  D2 L_d + f_d^+ + D1 L_d + f_d^-,\n"
-                       "L~_d(y, x)  against  -L~_d(x, y)",
-           .source = "martin2018, Definition 5.1, Theorems 6.1 and 7.1, section 7, Propositions 7.3 and 7.4",
-           .keywords = {"duplicated variables", "galley", "lagrange-d'alembert"},
-           .parameters =
-               {{.name = "draws",
-                 .type = ValueType::integer,
-                 .doc = "how many random positions the equations and the antisymmetry are looked at, drawn by "
-                        "the seed of [output]",
-                 .default_value = "100",
-                 .bound = Bound::positive},
-                {.name = "spread",
-                 .units = "m",
-                 .doc = "largest distance of a component of a drawn position from the start",
-                 .required = true,
-                 .bound = Bound::positive},
-                {.name = "order_steps",
-                 .type = ValueType::numbers,
-                 .units = "s",
-                 .doc = "steps at which L~_d is compared with the exact discrete Lagrangian, between positions drawn "
-                        "as above whose mean velocities lie as near to those of the start",
-                 .bound = Bound::positive}},
-           .notes =
-               "Every open run of `gamma` and `lobatto` is followed, of any system without an action z: L may be "
-               "typed, "
-               "and f is all that acts besides, damping, `force` and `drive`. Group doubled-variables/<integrator>: "
-               "over "
-               "draws "
-               "difference_equations, difference_antisymmetry, over time difference_q, difference_p (doubled "
-               "equations against the integrator, the largest since the record before); difference_bound_... and "
-               "fraction_..., their round-off bounds; largest_..., bound_..., amplitude_... and `fraction` overall; "
-               "with "
-               "order_steps over them error_lagrangian, |L~_d - L~_d^e| / h, the mean over the draws, and "
-               "order_lagrangian."},
+      .entry = {.name = "doubled-variables",
+                .summary = "forced equations from a Lagrangian of doubled variables, by automatic differentiation",
+                .equation = "L~ = L(x, x', t) - L(y, y', t) + (f(x, x', t) + f(y, y', t)).(x - y) / 2\n"
+                            "D_x1 [L~_d(q0, q1) + L~_d(q1, q2)]  against  D2 L_d + f_d^+ + D1 L_d + f_d^-,\n"
+                            "L~_d(y, x)  against  -L~_d(x, y)",
+                .source = "martin2018, Definition 5.1, Theorems 6.1 and 7.1, section 7, Propositions 7.3 and 7.4",
+                .keywords = {"duplicated variables", "galley", "lagrange-d'alembert"},
+                .parameters =
+                    {{.name = "draws",
+                      .type = ValueType::integer,
+                      .doc = "number of random positions at which equations and antisymmetry are compared, drawn with "
+                             "the seed of [output]",
+                      .default_value = "100",
+                      .bound = Bound::positive},
+                     {.name = "spread",
+                      .units = "m",
+                      .doc = "largest distance of a component of a random position from the start",
+                      .required = true,
+                      .bound = Bound::positive},
+                     {.name = "order_steps",
+                      .type = ValueType::numbers,
+                      .units = "s",
+                      .doc = "steps with which L~_d is compared with the exact discrete Lagrangian, between random "
+                             "positions whose mean velocities differ from those of the start by at most `spread`",
+                      .bound = Bound::positive}},
+                .notes =
+                    "Examines every open run of `gamma` and `lobatto` of any system without an action z: L may be "
+                    "typed, and f is the sum of damping, `force` and `drive`. Group doubled-variables/<integrator>: "
+                    "over draws difference_equations, difference_antisymmetry, over time difference_q, difference_p "
+                    "(between doubled equations and integrator, the largest since the previous record); "
+                    "difference_bound_... and fraction_..., their round-off bounds and the ratios to these; "
+                    "largest_..., bound_..., amplitude_... and `fraction` overall; with order_steps error_lagrangian "
+                    "over the steps, |L~_d - L~_d^e| / h, the mean over the draws, and order_lagrangian."},
       .make = make_doubled_variables,
       .takes_any_lagrangian = true};
 }

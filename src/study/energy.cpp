@@ -1,9 +1,9 @@
-// Energy over a long time: how far it swings, and whether it drifts.
+// Energy over a long time: the range of its oscillation, and its drift.
 //
-// The drift is the slope of a straight line through the means of equal blocks of time, so that oscillations shorter
-// than a block cancel; its uncertainty is what the scatter of these means about the line allows, of which chaotic
-// motion makes neighbours alike (study/theory/line_fit.hpp). Where the scheme has a quadratic invariant of its own
-// (study/theory/discrete_invariant.hpp) that does not swing, and what is left is round-off.
+// The drift is the slope of a straight line through the means of equal blocks of time, in which oscillations shorter
+// than a block cancel. Its standard error follows from the scatter of the means about the line and from the correlation
+// of neighbouring means, which is large in chaotic motion (study/theory/line_fit.hpp). Where the scheme conserves a
+// quadratic invariant (study/theory/discrete_invariant.hpp), only round-off changes it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,30 +19,30 @@ namespace bathline {
 
 namespace {
 
-/// What is kept at every record of a case.
+/// The energies of a case, by record.
 struct EnergySeries {
   std::vector<double> time, total;
-  std::vector<double> invariant;  // empty where none is known
+  std::vector<double> invariant;  // empty where the scheme has none
 };
 
 class EnergyRecorder final : public Observer {
  public:
-  explicit EnergyRecorder(bool wants_invariants) : wants_invariants_(wants_invariants) {}
+  explicit EnergyRecorder(bool records_invariants) : records_invariants_(records_invariants) {}
 
   void record(const StateView& moment, const EnergyLedger& ledger) override {
     if (moment.step == 0) all_.emplace_back();
     EnergySeries& series = all_.back();
     series.time.push_back(moment.time);
     series.total.push_back(ledger.total());
-    if (!wants_invariants_ || !DiscreteInvariant::is_known(moment.this_case.scheme, moment.problem)) return;
+    if (!records_invariants_ || !DiscreteInvariant::is_known(moment.this_case.scheme, moment.problem)) return;
     const DiscreteInvariant invariant(moment.this_case.scheme, moment.problem, moment.this_case.step);
     series.invariant.push_back(invariant.value(ledger.total()));
   }
   void serialise(Archive& archive) override {
-    archive.each(all_, [](Archive& one, EnergySeries& series) {
-      one.numbers("time", series.time);
-      one.numbers("total", series.total, series.time.size());
-      one.numbers("invariant", series.invariant);
+    archive.each(all_, [](Archive& entry, EnergySeries& series) {
+      entry.numbers("time", series.time);
+      entry.numbers("total", series.total, series.time.size());
+      entry.numbers("invariant", series.invariant);
       if (!series.invariant.empty() && series.invariant.size() != series.time.size()) {
         throw std::out_of_range("invariant");
       }
@@ -52,7 +52,7 @@ class EnergyRecorder final : public Observer {
   const std::vector<EnergySeries>& all() const { return all_; }
 
  private:
-  bool wants_invariants_;
+  bool records_invariants_;
   std::vector<EnergySeries> all_;
 };
 
@@ -62,7 +62,7 @@ struct Report {
   LineFit drift{};
 };
 
-Report judge(const std::vector<double>& time_of, const std::vector<double>& values, std::size_t blocks) {
+Report analyse(const std::vector<double>& times, const std::vector<double>& values, std::size_t blocks) {
   Report report;
   report.initial = values.front();
   const std::size_t count = values.size();
@@ -70,7 +70,7 @@ Report judge(const std::vector<double>& time_of, const std::vector<double>& valu
     const std::size_t begin = count * block / blocks, end = count * (block + 1) / blocks;
     double time = 0.0, deviation = 0.0;
     for (std::size_t i = begin; i < end; ++i) {
-      time += time_of[i];
+      time += times[i];
       deviation += values[i] - report.initial;
     }
     report.block_time.push_back(time / static_cast<double>(end - begin));
@@ -79,32 +79,32 @@ Report judge(const std::vector<double>& time_of, const std::vector<double>& valu
   for (double value : values) {
     report.largest_deviation = std::max(report.largest_deviation, std::abs(value - report.initial));
   }
-  const auto swing = [&](std::size_t begin, std::size_t end) {
+  const auto peak_to_peak = [&](std::size_t begin, std::size_t end) {
     const auto [low, high] = std::minmax_element(values.begin() + static_cast<std::ptrdiff_t>(begin),
                                                  values.begin() + static_cast<std::ptrdiff_t>(end));
     return *high - *low;
   };
-  report.peak_to_peak_first_half = swing(0, count / 2);
-  report.peak_to_peak_second_half = swing(count / 2, count);
+  report.peak_to_peak_first_half = peak_to_peak(0, count / 2);
+  report.peak_to_peak_second_half = peak_to_peak(count / 2, count);
   report.drift = fit_trend(report.block_time, report.block_mean);
   return report;
 }
 
 class EnergyStudy final : public Study {
  public:
-  EnergyStudy(const Experiment& experiment, std::size_t blocks, bool wants_invariants)
-      : experiment_(experiment), blocks_(blocks), wants_invariants_(wants_invariants) {}
+  EnergyStudy(const Experiment& experiment, std::size_t blocks, bool records_invariants)
+      : experiment_(experiment), blocks_(blocks), records_invariants_(records_invariants) {}
 
   std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) override {
-    EnergyRecorder keeper(wants_invariants_);
-    Observer* const observers[] = {&keeper};
+    EnergyRecorder recorder(records_invariants_);
+    Observer* const observers[] = {&recorder};
     const std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, checkpoints, observers);
     if (failure) return failure;
     for (std::size_t i = 0; i < experiment_.cases().size(); ++i) {
-      const EnergySeries& series = keeper.all()[i];
+      const EnergySeries& series = recorder.all()[i];
       const std::string& label = experiment_.cases()[i].label;
-      write(label, judge(series.time, series.total, blocks_), file);
-      if (!series.invariant.empty()) write_invariant(label, judge(series.time, series.invariant, blocks_), file);
+      write(label, analyse(series.time, series.total, blocks_), file);
+      if (!series.invariant.empty()) write_invariant(label, analyse(series.time, series.invariant, blocks_), file);
     }
     return std::nullopt;
   }
@@ -115,11 +115,11 @@ class EnergyStudy final : public Study {
     const Dimension block[] = {{"block_time", report.block_time, "s", "middle of the block of time"}};
     file.array(group, {"block_mean", "J", "mean total energy of the block", {"block_time"}}, block, report.block_mean);
     file.number(group, "initial", "J", "total energy at the start", report.initial);
-    file.number(group, "largest_deviation", "J", "largest distance of the total energy from its start",
+    file.number(group, "largest_deviation", "J", "largest deviation of the total energy from its initial value",
                 report.largest_deviation);
-    file.number(group, "peak_to_peak_first_half", "J", "highest less lowest total energy in the first half",
+    file.number(group, "peak_to_peak_first_half", "J", "highest minus lowest total energy in the first half",
                 report.peak_to_peak_first_half);
-    file.number(group, "peak_to_peak_second_half", "J", "highest less lowest total energy in the second half",
+    file.number(group, "peak_to_peak_second_half", "J", "highest minus lowest total energy in the second half",
                 report.peak_to_peak_second_half);
     file.number(group, "drift", "J/s", "slope of the total energy", report.drift.slope);
     file.number(group, "drift_error", "J/s", "standard error of the slope, with the correlation of neighbouring blocks",
@@ -133,34 +133,36 @@ class EnergyStudy final : public Study {
     std::vector<double> deviation;
     for (double mean : report.block_mean) deviation.push_back(mean - report.initial);
     const Dimension block[] = {{"block_time", report.block_time, "s", "middle of the block of time"}};
-    file.array(group,
-               {"invariant_deviation", "J", "mean distance of the discrete invariant from its start", {"block_time"}},
-               block, deviation);
+    file.array(
+        group,
+        {"invariant_deviation", "J", "mean deviation of the discrete invariant from its initial value", {"block_time"}},
+        block, deviation);
     file.number(group, "invariant", "J", "discrete invariant at the start", report.initial);
-    file.number(group, "invariant_largest_deviation", "J", "largest distance of the discrete invariant from its start",
-                report.largest_deviation);
+    file.number(group, "invariant_largest_deviation", "J",
+                "largest deviation of the discrete invariant from its initial value", report.largest_deviation);
     file.number(group, "invariant_drift", "J/s", "slope of the discrete invariant", report.drift.slope);
     file.number(group, "invariant_drift_error", "J/s", "standard error of that slope", report.drift.error);
   }
 
   const Experiment& experiment_;
   std::size_t blocks_;
-  bool wants_invariants_;
+  bool records_invariants_;
 };
 
 std::unique_ptr<Study> make_energy(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
   const Section& study = recipe.study;
   const std::int64_t blocks = study.integer("blocks");
   if (blocks < 3) {
-    mistakes.add(study.where("blocks"), fmt::format("blocks = {}: a slope with its uncertainty needs 3", blocks));
+    mistakes.add(study.where("blocks"),
+                 fmt::format("blocks = {}: a slope with its standard error needs at least 3", blocks));
     return nullptr;
   }
   const std::int64_t every = experiment.output().every;
-  for (const Case& one : experiment.cases()) {
-    if (one.steps / every + 1 >= blocks) continue;
+  for (const Case& this_case : experiment.cases()) {
+    if (this_case.steps / every + 1 >= blocks) continue;
     mistakes.add(study.where("blocks"),
-                 fmt::format("{} blocks need as many records, but `{}` has {}; record more often or run longer", blocks,
-                             one.label, one.steps / every + 1));
+                 fmt::format("{} blocks need as many records, but `{}` has {}: lower [output] `every` or raise the end",
+                             blocks, this_case.label, this_case.steps / every + 1));
   }
   return std::make_unique<EnergyStudy>(experiment, static_cast<std::size_t>(blocks), study.boolean("invariants"));
 }
@@ -170,28 +172,28 @@ std::unique_ptr<Study> make_energy(const Recipe& recipe, const Experiment& exper
 StudyKind energy_kind() {
   return {
       .entry = {.name = "energy",
-                .summary = "total energy over a long time: swing, drift and the drift's uncertainty",
+                .summary = "total energy over a long time: range, drift and the standard error of the drift",
                 .equation = "E(t) = c + drift t, fitted to the means of equal blocks of time",
                 .source = "hairer2006, section IX.8",
                 .parameters =
                     {{.name = "blocks",
                       .type = ValueType::integer,
-                      .doc = "blocks of time whose means are fitted; oscillations shorter than a block cancel",
+                      .doc =
+                          "number of blocks of time whose means are fitted; oscillations shorter than a block cancel",
                       .default_value = "50",
                       .bound = Bound::positive},
                      {.name = "invariants",
                       .type = ValueType::boolean,
-                      .doc = "whether the invariants of splittings on linear closed systems are followed as well, for "
-                             "which every record gathers all sites",
+                      .doc = "whether the invariants of splittings of linear closed systems are recorded as well; "
+                             "every record then gathers all sites",
                       .default_value = "false"}},
                 .notes =
                     "Group energy/<integrator>: block_mean, initial, largest_deviation, peak_to_peak_first_half, "
-                    "peak_to_peak_second_half, "
-                    "drift, drift_error, drift_in_errors; of the discrete invariant of `gamma` with 0 or 1 and of "
-                    "`stoermer-verlet`: invariant, invariant_deviation (block_time), invariant_largest_deviation, "
-                    "invariant_drift, invariant_drift_error. A drift within two or three of its errors is none; these "
-                    "count neighbouring blocks that are alike as fewer. "
-                    "Trajectories are recorded as well; raise [output] every on long runs."},
+                    "peak_to_peak_second_half, drift, drift_error, drift_in_errors; of the discrete invariant of "
+                    "`gamma` with 0 or 1 and of `stoermer-verlet`: invariant, invariant_deviation (block_time), "
+                    "invariant_largest_deviation, invariant_drift, invariant_drift_error. A drift within two or three "
+                    "standard errors is not significant; the errors account for the correlation of neighbouring "
+                    "blocks. Trajectories are recorded as well; raise [output] `every` for long runs."},
       .make = make_energy,
       .allows_own_ends = true,
       .takes_any_lagrangian = true};

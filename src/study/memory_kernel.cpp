@@ -1,8 +1,7 @@
-// What an environment does to particles that are held: its memory kernel and its random force, measured beside their
-// formulas.
+// Memory kernel and random force of each environment, measured with clamped particles and compared with their formulas.
 //
-// Held at their start, the particles feel the random force F(t). Held elsewhere, one unit away, they feel F(t) -
-// gamma(t): the kernel is the reply to a step of the head (farshi2018, eq. (36)).
+// The force on particles that are clamped at their initial positions is the random force F(t). If they are clamped one
+// unit away, it is F(t) - gamma(t): the kernel is the response to a displacement of the head (farshi2018, eq. (36)).
 #include <cmath>
 #include <limits>
 
@@ -14,12 +13,13 @@ namespace bathline {
 
 namespace {
 
-/// Force on a held head at every record, by time, then axis.
+/// Force on a clamped head, by record, then axis.
 using ForceSeries = std::vector<double>;
 
 /// Fills `forces`, on every rank. @note Collective.
-std::optional<Failure> hold(const Case& one, std::int64_t every, Problem& problem, ForceSeries& forces) {
-  const std::unique_ptr<Stepper> stepper = make_stepper(one.scheme, problem, one.step);
+std::optional<Failure> record_clamped_force(const Case& this_case, std::int64_t every, Problem& problem,
+                                            ForceSeries& forces) {
+  const std::unique_ptr<Stepper> stepper = make_stepper(this_case.scheme, problem, this_case.step);
   const Environment& environment = *problem.environments().front();
   const auto axes = static_cast<std::size_t>(problem.system().axes);
   std::vector<double> head(axes), force(axes);
@@ -29,53 +29,55 @@ std::optional<Failure> hold(const Case& one, std::int64_t every, Problem& proble
       environment.force(head, force);
       forces.insert(forces.end(), force.begin(), force.end());
     }
-    if (step + every > one.steps) break;
+    if (step + every > this_case.steps) break;
     if (std::optional<Failure> failure = stepper->advance(every)) return failure;
   }
-  forces.resize(axes * static_cast<std::size_t>(one.steps / every + 1));
+  forces.resize(axes * static_cast<std::size_t>(this_case.steps / every + 1));
   problem.communicator().broadcast(std::span<double>(forces));
   return std::nullopt;
 }
 
-/// `one` has a single environment.
-std::optional<Failure> measure(const Experiment& experiment, const Case& one, ResultFile& file,
-                               ResumableTasks& pieces) {
-  ForceSeries at_start, displaced;
-  Problem problem = experiment.make_clamped_problem(one);
+/// `this_case` has a single environment.
+std::optional<Failure> measure(const Experiment& experiment, const Case& this_case, ResultFile& file,
+                               ResumableTasks& tasks) {
+  ForceSeries force_at_start, displaced_force;
+  Problem problem = experiment.make_clamped_problem(this_case);
   problem.prepare(experiment.seed());
   Environment& environment = *problem.environments().front();
-  prepare_certificate(environment, one);
+  prepare_certificate(environment, this_case);
   const auto axes = static_cast<std::size_t>(problem.system().axes);
   const std::int64_t every = experiment.output().every;
   std::vector<double> times;
-  for (std::int64_t step = 0; step <= one.steps; step += every) times.push_back(static_cast<double>(step) * one.step);
-  const AnalyticKernel formulas = environment.analytic_kernel(times).value_or(AnalyticKernel());
-  const std::vector<double>& formula = formulas.kernel;
-  const std::vector<double>& limit = formulas.limit;
-  const std::vector<double>& force_formula = formulas.random_force;
+  for (std::int64_t step = 0; step <= this_case.steps; step += every)
+    times.push_back(static_cast<double>(step) * this_case.step);
+  const AnalyticKernel analytic = environment.analytic_kernel(times).value_or(AnalyticKernel());
+  const std::vector<double>& formula = analytic.kernel;
+  const std::vector<double>& limit = analytic.limit;
+  const std::vector<double>& force_formula = analytic.random_force;
   const std::size_t size = axes * times.size();
-  const auto hold_as_piece = [&](Problem& held, ForceSeries& forces) {
-    return pieces.next(one.label, one.steps, size, forces,
-                       [&](ForceSeries& found) { return hold(one, every, held, found); });
+  const auto run_task = [&](Problem& clamped, ForceSeries& forces) {
+    return tasks.next(this_case.label, this_case.steps, size, forces,
+                      [&](ForceSeries& result) { return record_clamped_force(this_case, every, clamped, result); });
   };
-  if (std::optional<Failure> failure = hold_as_piece(problem, at_start)) return failure;
-  Problem moved = experiment.make_clamped_problem(one);
-  moved.prepare(experiment.seed());
-  const Attachment::Weight& weight = moved.environments().front()->attachment().weights().front();
-  moved.q[static_cast<Eigen::Index>(weight.particle) * moved.system().axes] += 1.0 / weight.weight;
-  if (std::optional<Failure> failure = hold_as_piece(moved, displaced)) return failure;
+  if (std::optional<Failure> failure = run_task(problem, force_at_start)) return failure;
+  Problem displaced_problem = experiment.make_clamped_problem(this_case);
+  displaced_problem.prepare(experiment.seed());
+  const Attachment::Weight& weight = displaced_problem.environments().front()->attachment().weights().front();
+  displaced_problem.q[static_cast<Eigen::Index>(weight.particle) * displaced_problem.system().axes] +=
+      1.0 / weight.weight;
+  if (std::optional<Failure> failure = run_task(displaced_problem, displaced_force)) return failure;
 
   std::vector<double> kernel, integral;
   double kernel_error = 0.0, force_error = 0.0;
-  for (std::size_t i = 0; i < at_start.size() / axes; ++i) {
-    kernel.push_back(at_start[i * axes] - displaced[i * axes]);
+  for (std::size_t i = 0; i < force_at_start.size() / axes; ++i) {
+    kernel.push_back(force_at_start[i * axes] - displaced_force[i * axes]);
     integral.push_back(i == 0 ? 0.0 : integral[i - 1] + 0.5 * (times[i] - times[i - 1]) * (kernel[i - 1] + kernel[i]));
     if (!formula.empty()) kernel_error = std::max(kernel_error, std::abs(kernel[i] - formula[i]));
     for (std::size_t axis = 0; axis < axes && !force_formula.empty(); ++axis) {
-      force_error = std::max(force_error, std::abs(at_start[i * axes + axis] - force_formula[i * axes + axis]));
+      force_error = std::max(force_error, std::abs(force_at_start[i * axes + axis] - force_formula[i * axes + axis]));
     }
   }
-  const std::string group = "memory-kernel/" + one.label + "/" + environment.name();
+  const std::string group = "memory-kernel/" + this_case.label + "/" + environment.name();
   Dimension axis{"axis", {}, "1", "axis, counted from 0"};
   for (std::size_t i = 0; i < axes; ++i) axis.values.push_back(static_cast<double>(i));
   const Dimension over_time[] = {{"time", times, "s", "time"}};
@@ -89,15 +91,16 @@ std::optional<Failure> measure(const Experiment& experiment, const Case& one, Re
   }
   file.array(group, {"kernel_integral", "kg/s", "integral of the measured kernel from 0", {"time"}}, over_time,
              integral);
-  file.array(group, {"random_force", "N", "measured force on the held particle", {"time", "axis"}}, over_both,
-             at_start);
+  file.array(group, {"random_force", "N", "measured force on the clamped particle", {"time", "axis"}}, over_both,
+             force_at_start);
   if (!formula.empty()) {
-    file.number(group, "kernel_error", "N/m", "largest distance of the measured kernel from its formula", kernel_error);
+    file.number(group, "kernel_error", "N/m", "largest difference of the measured kernel from its formula",
+                kernel_error);
   }
   if (!force_formula.empty()) {
     file.array(group, {"random_force_formula", "N", "random force by its formula", {"time", "axis"}}, over_both,
                force_formula);
-    file.number(group, "random_force_error", "N", "largest distance of the measured random force from its formula",
+    file.number(group, "random_force_error", "N", "largest difference of the measured random force from its formula",
                 force_error);
   }
   return std::nullopt;
@@ -109,8 +112,8 @@ class MemoryKernelStudy final : public Study {
 
   std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) override {
     if (checkpoints.from() != nullptr) file.remove_all_but({});
-    ResumableTasks pieces(checkpoints, file, {});
-    return measure_memory_kernel(experiment_, file, progress, pieces);
+    ResumableTasks tasks(checkpoints, file, {});
+    return measure_memory_kernel(experiment_, file, progress, tasks);
   }
 
  private:
@@ -118,18 +121,19 @@ class MemoryKernelStudy final : public Study {
 };
 
 std::unique_ptr<Study> make_memory_kernel(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
-  bool any = false;
-  for (const Case& one : experiment.cases()) {
-    any = any || (one.closed && !one.environments.empty());
-    if (one.closed && std::holds_alternative<ExactFlow>(one.scheme)) {
-      mistakes.add(one.options.where("method"),
-                   "the memory study holds the particles, which the exact flow cannot; measure with `gamma`, "
+  bool any_environment = false;
+  for (const Case& this_case : experiment.cases()) {
+    any_environment = any_environment || (this_case.closed && !this_case.environments.empty());
+    if (this_case.closed && std::holds_alternative<ExactFlow>(this_case.scheme)) {
+      mistakes.add(this_case.options.where("method"),
+                   "a memory-kernel study clamps the particles, which `exact` does not support; use `gamma`, "
                    "`stoermer-verlet` or `rk4`");
     }
   }
-  if (!any) {
-    mistakes.add(recipe.study.where("kind"),
-                 "the memory study measures environments; this recipe has no integrator that is closed with one");
+  if (!any_environment) {
+    mistakes.add(
+        recipe.study.where("kind"),
+        "a memory-kernel study measures environments, but this recipe has no integrator that is closed with one");
   }
   return std::make_unique<MemoryKernelStudy>(experiment);
 }
@@ -137,16 +141,17 @@ std::unique_ptr<Study> make_memory_kernel(const Recipe& recipe, const Experiment
 }  // namespace
 
 std::optional<CaseFailure> measure_memory_kernel(const Experiment& experiment, ResultFile& file, Progress& progress,
-                                                 ResumableTasks& pieces) {
-  for (const Case& one : experiment.cases()) {
-    if (!one.closed || std::holds_alternative<ExactFlow>(one.scheme)) continue;
-    progress.begin(one.label + " held", static_cast<std::int64_t>(one.environments.size()), {.name = "environment"});
-    for (std::size_t i = 0; i < one.environments.size(); ++i) {
-      Case single = one;
-      single.environments = {one.environments[i]};
-      if (std::optional<Failure> failure = measure(experiment, single, file, pieces))
-        return CaseFailure{one.label, *failure};
-      if (pieces.was_restored()) progress.skip(static_cast<std::int64_t>(i + 1));
+                                                 ResumableTasks& tasks) {
+  for (const Case& this_case : experiment.cases()) {
+    if (!this_case.closed || std::holds_alternative<ExactFlow>(this_case.scheme)) continue;
+    progress.begin(this_case.label + " clamped", static_cast<std::int64_t>(this_case.environments.size()),
+                   {.name = "environment"});
+    for (std::size_t i = 0; i < this_case.environments.size(); ++i) {
+      Case single = this_case;
+      single.environments = {this_case.environments[i]};
+      if (std::optional<Failure> failure = measure(experiment, single, file, tasks))
+        return CaseFailure{this_case.label, *failure};
+      if (tasks.was_restored()) progress.skip(static_cast<std::int64_t>(i + 1));
       progress.update(static_cast<std::int64_t>(i + 1));
     }
     progress.end();
@@ -156,20 +161,18 @@ std::optional<CaseFailure> measure_memory_kernel(const Experiment& experiment, R
 }
 
 StudyKind memory_kernel_kind() {
-  return {
-      {.name = "memory-kernel",
-       .summary = "memory kernel and random force of each environment, measured beside their formulas",
-       .equation = "particles held: force = F(t);  held one unit away: force = F(t) - gamma(t)",
-       .source = "farshi2018, section 4.3, eq. (36)",
-       .keywords = {"mori-zwanzig", "friction kernel"},
-       .notes =
-           "Group memory-kernel/<integrator>/<environment>: kernel, kernel_integral (tends to D), random_force and, "
-           "where a "
-           "formula is known, kernel_formula, kernel_error, kernel_limit (infinitely many sites), "
-           "random_force_formula, random_force_error. No formula is known of lines of unequal sites. Of lines without "
-           "end it is that of the steps, by Legendre polynomials, under `gamma` with 0 and 1, `stoermer-verlet` "
-           "and `lobatto` with two stages; all others are of continuous time. Runs closed integrators only."},
-      make_memory_kernel};
+  return {{.name = "memory-kernel",
+           .summary = "memory kernel and random force of each environment, compared with their formulas",
+           .equation = "particles clamped: force = F(t);  clamped one unit away: force = F(t) - gamma(t)",
+           .source = "farshi2018, section 4.3, eq. (36)",
+           .keywords = {"mori-zwanzig", "friction kernel"},
+           .notes = "Group memory-kernel/<integrator>/<environment>: kernel, kernel_integral (tends to D), "
+                    "random_force and, where a formula is known, kernel_formula, kernel_error, kernel_limit "
+                    "(infinitely many sites), random_force_formula, random_force_error. No formula is known for lines "
+                    "of unequal sites. For semi-infinite lines it is the discrete kernel, by Legendre polynomials, "
+                    "under `gamma` with 0 and 1, `stoermer-verlet` and `lobatto` with two stages; all others are in "
+                    "continuous time. Runs closed integrators only."},
+          make_memory_kernel};
 }
 
 }  // namespace bathline

@@ -1,4 +1,4 @@
-// What an environment does to particles that are held.
+// Memory kernels and random forces of environments, measured with clamped particles.
 #pragma once
 
 #include "driver/resumable_tasks.hpp"
@@ -6,10 +6,11 @@
 
 namespace bathline {
 
-/// Measures memory kernel and random force of each environment of every closed case but those of the exact flow, which
-/// cannot hold a particle, and writes them to memory/<integrator>/<environment>. A held run is a piece of work.
+/// Measures memory kernel and random force of each environment of every closed case except those of the exact flow,
+/// which does not support clamped particles, and writes them to memory-kernel/<integrator>/<environment>. Each run with
+/// clamped particles is a resumable task.
 /// @note Collective.
 std::optional<CaseFailure> measure_memory_kernel(const Experiment& experiment, ResultFile& file, Progress& progress,
-                                                 ResumableTasks& pieces);
+                                                 ResumableTasks& tasks);
 
 }  // namespace bathline

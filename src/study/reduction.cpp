@@ -1,10 +1,10 @@
-// Closed against reduced: how well an environment stands for a damper, until, at and after its echo.
+// Differences of closed and reduced runs: how well an environment represents a damper until, at and after its echo.
 //
 // On the characteristic grid the explicit closed scheme and the reduced one agree to round-off for 2 (sites + 1) steps
-// (limebeer2020, Theorem IV.1; farshi2018, eq. (65)); elsewhere they agree as far as the lattice is not dispersive.
+// (limebeer2020, Theorem IV.1; farshi2018, eq. (65)); on other grids they differ by the dispersion of the lattice.
 //
-// Between two particles, inerters tie every site to the far one, and the momentum that belongs to that by the
-// Lagrangian is p_fin = m_fin q_fin' - sum_i p_i. Reduced equations hold for p = p_fin + sum_i p_i (farshi2018,
+// On a spring-inerter line between two particles, inerters connect every site to the far particle, whose canonical
+// momentum is p_fin = m_fin q_fin' - sum_i p_i. Reduced equations hold for p = p_fin + sum_i p_i (farshi2018,
 // Remark 4.4).
 #include <fmt/format.h>
 
@@ -21,8 +21,8 @@ namespace bathline {
 
 namespace {
 
-/// The particles' momenta by the Lagrangian of particles and sites: p of a far particle less those of its line's sites.
-/// The same on every rank. @note Collective.
+/// The canonical momenta of the particles in the Lagrangian of particles and sites: p of a far particle minus the
+/// momenta of the sites of its line. The same on every rank. @note Collective.
 Eigen::VectorXd canonical_momenta(const Problem& problem) {
   Eigen::VectorXd canonical = problem.p;
   const int axes = problem.system().axes;
@@ -40,15 +40,15 @@ Eigen::VectorXd canonical_momenta(const Problem& problem) {
   return canonical;
 }
 
-/// The particles' path of every case, momenta too where they are wanted.
+/// The particles' paths of every case, and the momenta if requested.
 class PathRecorder final : public Observer {
  public:
-  explicit PathRecorder(bool wants_momenta) : wants_momenta_(wants_momenta) {}
+  explicit PathRecorder(bool records_momenta) : records_momenta_(records_momenta) {}
 
-  /// Vectors one after the other, record by record.
+  /// The vectors of all records, concatenated.
   struct Path {
     std::vector<double> time, step, q;
-    std::vector<double> p, canonical;  // empty where they are not wanted
+    std::vector<double> p, canonical;  // empty if not requested
 
     Eigen::Map<const Eigen::VectorXd> at(const std::vector<double>& vectors, std::size_t record) const {
       const std::size_t size = vectors.size() / time.size();
@@ -59,21 +59,21 @@ class PathRecorder final : public Observer {
     Path& path = paths_[moment.this_case.label];
     path.time.push_back(moment.time);
     path.step.push_back(static_cast<double>(moment.step));
-    const auto keep = [](std::vector<double>& vectors, const Eigen::VectorXd& one) {
-      vectors.insert(vectors.end(), one.begin(), one.end());
+    const auto append = [](std::vector<double>& vectors, const Eigen::VectorXd& vector) {
+      vectors.insert(vectors.end(), vector.begin(), vector.end());
     };
-    keep(path.q, moment.problem.q);
-    if (!wants_momenta_) return;
-    keep(path.p, moment.problem.p);
-    keep(path.canonical, canonical_momenta(moment.problem));
+    append(path.q, moment.problem.q);
+    if (!records_momenta_) return;
+    append(path.p, moment.problem.p);
+    append(path.canonical, canonical_momenta(moment.problem));
   }
   void serialise(Archive& archive) override {
-    archive.each(paths_, [](Archive& one, Path& path) {
-      one.numbers("time", path.time);
-      one.numbers("step", path.step, path.time.size());
-      one.numbers("q", path.q);
-      one.numbers("p", path.p);
-      one.numbers("canonical", path.canonical, path.p.size());
+    archive.each(paths_, [](Archive& entry, Path& path) {
+      entry.numbers("time", path.time);
+      entry.numbers("step", path.step, path.time.size());
+      entry.numbers("q", path.q);
+      entry.numbers("p", path.p);
+      entry.numbers("canonical", path.canonical, path.p.size());
       for (const std::vector<double>* vectors : {&path.q, &path.p}) {
         if (path.time.empty() ? !vectors->empty() : vectors->size() % path.time.size() != 0) {
           throw std::out_of_range("path");
@@ -84,7 +84,7 @@ class PathRecorder final : public Observer {
   const Path& path(const std::string& label) { return paths_[label]; }
 
  private:
-  bool wants_momenta_;
+  bool records_momenta_;
   std::map<std::string, Path> paths_;
 };
 
@@ -93,10 +93,10 @@ struct Pair {
   const Case* open;
 };
 
-/// The pairs that `[study] pairs` names, or every closed case with the open case of the same step.
+/// The pairs named by `[study] pairs`, or every closed case with the first open case of the same step.
 std::vector<Pair> find_pairs(const Section& study, const Experiment& experiment, Mistakes& mistakes) {
   std::vector<Pair> pairs;
-  const auto refuse = [&](const std::string& message) {
+  const auto add_mistake = [&](const std::string& message) {
     mistakes.add(study.has("pairs") ? study.where("pairs") : study.where("kind"), message);
   };
   if (study.has("pairs")) {
@@ -105,11 +105,11 @@ std::vector<Pair> find_pairs(const Section& study, const Experiment& experiment,
       const Case* closed = experiment.find_case(text.substr(0, colon));
       const Case* open = colon == std::string::npos ? nullptr : experiment.find_case(text.substr(colon + 1));
       if (!closed || !open || !closed->closed || open->closed) {
-        refuse(fmt::format(
+        add_mistake(fmt::format(
             "\"{}\" does not name a closed and an open integrator of this recipe, as in \"closed:reduced\"", text));
       } else if (closed->step != open->step) {
-        refuse(fmt::format("`{}` and `{}` have different steps and cannot be compared record by record", closed->label,
-                           open->label));
+        add_mistake(fmt::format("`{}` and `{}` have different steps and cannot be compared record by record",
+                                closed->label, open->label));
       } else {
         pairs.push_back({closed, open});
       }
@@ -125,14 +125,14 @@ std::vector<Pair> find_pairs(const Section& study, const Experiment& experiment,
     }
   }
   if (pairs.empty())
-    refuse(
+    add_mistake(
         "a reduction study compares a closed with an open integrator of the same step; this recipe has no such pair");
   return pairs;
 }
 
 struct ReductionOptions {
   std::vector<Pair> pairs;
-  double threshold = 0.0;  ///< difference that counts as one, relative to the amplitude
+  double threshold = 0.0;  ///< smallest difference that counts, relative to the amplitude
   bool with_memory = false, with_momenta = false;
 };
 
@@ -144,23 +144,23 @@ class ReductionStudy final : public Study {
   std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) override {
     const std::vector<Case>& cases = experiment_.cases();
     if (ResumableTasks::has_tasks(checkpoints.from())) {
-      std::vector<std::string> kept = first_labels(experiment_, cases.size());
-      kept.push_back("reduction");
-      file.remove_all_but(kept);
+      std::vector<std::string> kept_names = first_labels(experiment_, cases.size());
+      kept_names.push_back("reduction");
+      file.remove_all_but(kept_names);
     } else {
-      PathRecorder keeper(options_.with_momenta);
-      Observer* const observers[] = {&keeper};
+      PathRecorder recorder(options_.with_momenta);
+      Observer* const observers[] = {&recorder};
       const std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, checkpoints, observers);
       if (failure) return failure;
-      for (const Pair& pair : options_.pairs) compare(pair, keeper, file);
+      for (const Pair& pair : options_.pairs) compare(pair, recorder, file);
     }
     if (!options_.with_memory) return std::nullopt;
-    ResumableTasks pieces(checkpoints, file, cases);
-    return measure_memory_kernel(experiment_, file, progress, pieces);
+    ResumableTasks tasks(checkpoints, file, cases);
+    return measure_memory_kernel(experiment_, file, progress, tasks);
   }
 
  private:
-  void compare(const Pair& pair, PathRecorder& keeper, ResultFile& file) {
+  void compare(const Pair& pair, PathRecorder& recorder, ResultFile& file) {
     double echo = std::numeric_limits<double>::infinity();
     const Problem problem = experiment_.make_problem(*pair.closed);
     for (const auto& environment : problem.environments()) {
@@ -168,10 +168,10 @@ class ReductionStudy final : public Study {
     }
     const int particles = experiment_.system().particles;
     const int axes = experiment_.system().axes;
-    const PathRecorder::Path& closed = keeper.path(pair.closed->label);
-    const PathRecorder::Path& open = keeper.path(pair.open->label);
+    const PathRecorder::Path& closed = recorder.path(pair.closed->label);
+    const PathRecorder::Path& open = recorder.path(pair.open->label);
     std::vector<double> differences;
-    double amplitude = 0.0, until = 0.0, after = 0.0;
+    double amplitude = 0.0, max_until = 0.0, max_after = 0.0;
     for (const double q : open.q) amplitude = std::max(amplitude, std::abs(q));
     const double threshold = options_.threshold * amplitude;
     double first_step = std::numeric_limits<double>::quiet_NaN();
@@ -181,8 +181,8 @@ class ReductionStudy final : public Study {
         differences.push_back(difference.segment(particle * axes, axes).maxCoeff());
       }
       const double largest = difference.maxCoeff();
-      double& side = closed.time[k] <= echo ? until : after;
-      side = std::max(side, largest);
+      double& maximum = closed.time[k] <= echo ? max_until : max_after;
+      maximum = std::max(maximum, largest);
       if (std::isnan(first_step) && largest > threshold) first_step = closed.step[k];
     }
     const std::string group = "reduction/" + pair.closed->label;
@@ -190,13 +190,14 @@ class ReductionStudy final : public Study {
     Dimension particle{"particle", {}, "1", "particle, counted from 0"};
     for (int i = 0; i < particles; ++i) particle.values.push_back(i);
     const Dimension dimensions[] = {time, particle};
-    file.array(group,
-               {"difference", "m", "largest difference of a coordinate, closed against reduced", {"time", "particle"}},
-               dimensions, differences);
+    file.array(
+        group,
+        {"difference", "m", "largest difference of a coordinate between closed and reduced run", {"time", "particle"}},
+        dimensions, differences);
     file.number(group, "amplitude", "m", "largest coordinate of the reduced run", amplitude);
-    file.number(group, "echo_time", "s", "when theory expects the first echo, t_r", echo);
-    file.number(group, "until_echo", "m", "largest difference until t_r", until);
-    file.number(group, "after_echo", "m", "largest difference after t_r", after);
+    file.number(group, "echo_time", "s", "theoretical time of the first echo, t_r", echo);
+    file.number(group, "until_echo", "m", "largest difference until t_r", max_until);
+    file.number(group, "after_echo", "m", "largest difference after t_r", max_after);
     file.number(group, "first_difference_step", "1", "first recorded step whose difference exceeds the threshold",
                 first_step);
     if (!closed.p.empty()) compare_momenta(closed, open, {time, particle}, group, file);
@@ -219,13 +220,13 @@ class ReductionStudy final : public Study {
     file.array(group,
                {"difference_p",
                 "kg m/s",
-                "largest difference of a momentum m v, closed against reduced",
+                "largest difference of a momentum m v between closed and reduced run",
                 {"time", "particle"}},
                dimensions, differences);
     file.array(group,
                {"difference_canonical_p",
                 "kg m/s",
-                "largest difference of a canonical momentum, closed against reduced",
+                "largest difference of a canonical momentum between closed and reduced run",
                 {"time", "particle"}},
                dimensions, canonical_differences);
     Dimension axis{"axis", {}, "1", "axis, counted from 0"};
@@ -234,8 +235,7 @@ class ReductionStudy final : public Study {
     file.array(group,
                {"canonical_p",
                 "kg m/s",
-                "canonical momentum, m v less the momenta of the sites of lines that end "
-                "at the particle",
+                "canonical momentum, m v minus the momenta of the sites of lines that end at the particle",
                 {"time", "particle", "axis"}},
                dimensions, closed.canonical);
   }
@@ -252,7 +252,8 @@ std::unique_ptr<Study> make_reduction(const Recipe& recipe, const Experiment& ex
   options.with_momenta = study.boolean("momenta");
   if (const std::string siteless = options.with_momenta ? experiment.environment_without_sites() : "";
       !siteless.empty()) {
-    mistakes.add(study.where("momenta"), fmt::format("`momenta` counts those of sites, and `{}` keeps none", siteless));
+    mistakes.add(study.where("momenta"),
+                 fmt::format("`momenta` needs the momenta of sites, but `{}` has no sites", siteless));
   }
   return std::make_unique<ReductionStudy>(experiment, std::move(options));
 }
@@ -261,32 +262,31 @@ std::unique_ptr<Study> make_reduction(const Recipe& recipe, const Experiment& ex
 
 StudyKind reduction_kind() {
   return {
-      .entry =
-          {.name = "reduction",
-           .summary = "closed against reduced runs: until, at and after the echo",
-           .equation = "difference(t) = max over axes |q_closed - q_open|, per particle",
-           .source = "limebeer2020, Theorem IV.1; farshi2018, eq. (65)",
-           .parameters = {{.name = "pairs",
-                           .type = ValueType::texts,
-                           .doc = "labels to compare, \"closed:reduced\"; where absent, each closed one with the first "
-                                  "open one of its step"},
-                          {.name = "threshold",
-                           .doc = "difference that counts as one, relative to the amplitude",
-                           .default_value = "1e-9",
-                           .bound = Bound::positive},
-                          {.name = "memory",
-                           .type = ValueType::boolean,
-                           .doc = "measures memory kernel and random force of the environments as well, as the study "
-                                  "`memory` does",
-                           .default_value = "false"},
-                          {.name = "momenta",
-                           .type = ValueType::boolean,
-                           .doc = "compares momenta as well, for which every record gathers all sites",
-                           .default_value = "false"}},
-           .notes =
-               "Group reduction/<closed label>: difference, amplitude, echo_time, until_echo, after_echo, "
-               "first_difference_step; with momenta difference_p of m v, canonical_p, which for the far particle of "
-               "a spring-inerter line is m v less the momenta of its sites, and difference_canonical_p."},
+      .entry = {.name = "reduction",
+                .summary = "difference of closed and reduced runs until, at and after the echo",
+                .equation = "difference(t) = max over axes |q_closed - q_open|, per particle",
+                .source = "limebeer2020, Theorem IV.1; farshi2018, eq. (65)",
+                .parameters = {{.name = "pairs",
+                                .type = ValueType::texts,
+                                .doc = "pairs of integrators to compare, \"closed:reduced\"; default: each closed "
+                                       "integrator with the first open one of the same step"},
+                               {.name = "threshold",
+                                .doc = "smallest difference that counts, relative to the amplitude",
+                                .default_value = "1e-9",
+                                .bound = Bound::positive},
+                               {.name = "memory",
+                                .type = ValueType::boolean,
+                                .doc = "whether memory kernel and random force of the environments are measured as "
+                                       "well, as in the study `memory-kernel`",
+                                .default_value = "false"},
+                               {.name = "momenta",
+                                .type = ValueType::boolean,
+                                .doc = "whether momenta are compared as well; every record then gathers all sites",
+                                .default_value = "false"}},
+                .notes =
+                    "Group reduction/<closed integrator>: difference, amplitude, echo_time, until_echo, after_echo, "
+                    "first_difference_step; with momenta difference_p of m v, canonical_p, which for the far particle "
+                    "of a spring-inerter line is m v minus the momenta of its sites, and difference_canonical_p."},
       .make = make_reduction,
       .looks_at_particles = true,
       .takes_any_lagrangian = true};

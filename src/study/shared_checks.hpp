@@ -1,4 +1,4 @@
-// What several studies refuse: what acts from outside, and labels that are names of their own.
+// Checks of several studies: external forces, and names of integrators that clash with others in the results.
 #pragma once
 
 #include <string>
@@ -9,9 +9,10 @@
 
 namespace bathline {
 
-/// Adds a mistake for each force or drive of the recipe's system.
+/// Adds a mistake for each force, drive or magnetic field of the recipe's system.
 void refuse_external_forces(const Recipe& recipe, Mistakes& mistakes);
-/// Adds a mistake for each label that is one of these `names`, which stand in the study's group beside the labels'.
-void refuse_labels(const Recipe& recipe, const std::vector<std::string>& names, Mistakes& mistakes);
+/// Adds a mistake for each integrator with a name among `names`, which the study's group contains besides the
+/// integrators.
+void refuse_reserved_names(const Recipe& recipe, const std::vector<std::string>& names, Mistakes& mistakes);
 
 }  // namespace bathline

@@ -1,4 +1,4 @@
-// Every integrator run and recorded, and nothing else.
+// Runs every integrator and records its trajectory.
 #include "driver/time_loop.hpp"
 #include "study/catalogue.hpp"
 
@@ -21,10 +21,10 @@ class TrajectoryStudy final : public Study {
 
 StudyKind trajectory_kind() {
   return {.entry = {.name = "trajectory",
-                    .summary = "runs every integrator and records path, energies and snapshots",
-                    .equation = "one group per label: time, q, p, the energy ledger, observables of the system",
+                    .summary = "runs every integrator and records paths, energies and snapshots",
+                    .equation = "one group per integrator: time, q, p, the energy ledger, observables of the system",
                     .source = "method: limebeer2020, Theorem III.1 for the ledger",
-                    .notes = "The other studies record trajectories in the same way, except for convergence."},
+                    .notes = "Most of the other studies record trajectories in the same way."},
           .make = [](const Recipe&, const Experiment& experiment, Mistakes&) -> std::unique_ptr<Study> {
             return std::make_unique<TrajectoryStudy>(experiment);
           },

@@ -1,9 +1,9 @@
-// The wave on a line: how fast its front travels, and when its echo is back.
+// The wave on a line: the speed of its front and the time of its echo.
 //
 // The front at a time is the farthest site displaced by at least a threshold; its speed is the slope of a straight line
-// through the front on its way out. The echo is seen where it acts: with F the force on the head and x' its velocity,
-// (x' + F/D) / 2 is the velocity that an incoming wave brings (limebeer2020, eq. (33)), zero until the echo; the echo
-// is there when it reaches half of its largest value.
+// through the positions of the outgoing front. The echo is detected at the head: with F the force on the head and x'
+// its velocity, (x' + F/D) / 2 is the velocity of the incoming wave (limebeer2020, eq. (33)), zero until the echo. The
+// time of the echo is that at which this velocity reaches half of its maximum.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -67,10 +67,10 @@ class WaveObserver final : public Observer {
   double threshold_;
 };
 
-/// The closed case whose line is watched: the first one that has an environment.
-const Case* watched(const Experiment& experiment) {
-  for (const Case& one : experiment.cases()) {
-    if (one.closed && !one.environments.empty()) return &one;
+/// The first closed case with an environment, whose line is examined.
+const Case* examined_case(const Experiment& experiment) {
+  for (const Case& this_case : experiment.cases()) {
+    if (this_case.closed && !this_case.environments.empty()) return &this_case;
   }
   return nullptr;
 }
@@ -80,15 +80,15 @@ class WaveStudy final : public Study {
   WaveStudy(const Experiment& experiment, double threshold) : experiment_(experiment), threshold_(threshold) {}
 
   std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) override {
-    const Case& one = *watched(experiment_);
-    WaveObserver wave(one.label, threshold_);
+    const Case& this_case = *examined_case(experiment_);
+    WaveObserver wave(this_case.label, threshold_);
     Observer* const observers[] = {&wave};
     if (std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, checkpoints, observers))
       return failure;
-    const Problem problem = experiment_.make_problem(one);
+    const Problem problem = experiment_.make_problem(this_case);
     const Environment& line = *problem.environments().front();
 
-    // The way out, clear of the start, where nothing has passed the threshold yet, and of the far end.
+    // The outgoing front, without the start, where no site exceeds the threshold, and without the far end.
     std::vector<double> t, x;
     const auto sites = static_cast<double>(line.properties().sites);
     for (std::size_t i = 0; i < wave.front_site.size() && wave.front_site[i] < 0.95 * sites; ++i) {
@@ -98,30 +98,30 @@ class WaveStudy final : public Study {
     }
     double echo = std::numeric_limits<double>::quiet_NaN();
     double largest = 0.0;
-    // Until the first sites have followed the head, the force lags behind its velocity.
-    const double settled = 0.05 * line.properties().echo.time;
+    // The force lags behind the velocity of the head until the first sites have followed it.
+    const double transient = 0.05 * line.properties().echo.time;
     for (std::size_t k = 0; k < wave.incoming.size(); ++k) {
-      if (wave.time[k] > settled) largest = std::max(largest, std::abs(wave.incoming[k]));
+      if (wave.time[k] > transient) largest = std::max(largest, std::abs(wave.incoming[k]));
     }
     for (std::size_t k = 0; k < wave.incoming.size() && largest > 0.0; ++k) {
-      if (wave.time[k] <= settled || std::abs(wave.incoming[k]) < 0.5 * largest) continue;
+      if (wave.time[k] <= transient || std::abs(wave.incoming[k]) < 0.5 * largest) continue;
       echo = wave.time[k];
       break;
     }
     const Dimension snapshot_time[] = {{"snapshot_time", wave.snapshot_time, "s", "time of the snapshot"}};
     const Dimension time[] = {{"time", wave.time, "s", "time"}};
-    file.array("wave", {"front_site", "1", "farthest displaced site, counted from 1; 0: none yet", {"snapshot_time"}},
+    file.array("wave", {"front_site", "1", "farthest displaced site, counted from 1; 0: none", {"snapshot_time"}},
                snapshot_time, wave.front_site);
-    file.array("wave", {"incoming_velocity", "m/s", "velocity brought by the incoming wave at the head", {"time"}},
-               time, wave.incoming);
+    file.array("wave", {"incoming_velocity", "m/s", "velocity of the incoming wave at the head", {"time"}}, time,
+               wave.incoming);
     file.number("wave", "front_speed", "sites/s", "measured speed of the front", fit_line(t, x).slope);
     file.number("wave", "echo_time", "s", "measured time of the first echo at the head", echo);
-    // Where sites differ the front has no one speed, and what comes back first is the echo of the first difference.
+    // On a line of unequal sites the speed varies, and the first echo is that of the first difference.
     if (const std::optional<double> speed = line.properties().front_speed) {
       file.number("wave", "front_speed_theory", "sites/s", "sqrt(lambda/M)", *speed);
       file.number("wave", "echo_time_theory", "s", "2 sites sqrt(M/lambda)", line.properties().echo.time);
     }
-    file.attribute("integrator", one.label, "wave");
+    file.attribute("integrator", this_case.label, "wave");
     return std::nullopt;
   }
 
@@ -132,14 +132,15 @@ class WaveStudy final : public Study {
 
 std::unique_ptr<Study> make_wave(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
   if (experiment.output().snapshots == 0) {
-    mistakes.add(recipe.study.where("kind"),
-                 "a wave study needs `snapshots` in [output]: the steps between two looks at the line");
+    mistakes.add(
+        recipe.study.where("kind"),
+        "a wave study needs `snapshots` in [output], the number of steps between two evaluations of the front");
   }
-  if (!watched(experiment)) {
+  if (!examined_case(experiment)) {
     mistakes.add(recipe.study.where("kind"), "a wave study needs an integrator that is closed with an environment");
   }
   if (const std::string siteless = experiment.environment_without_sites(); !siteless.empty()) {
-    mistakes.add(recipe.study.where("kind"), fmt::format("a wave study watches sites, and `{}` keeps none", siteless));
+    mistakes.add(recipe.study.where("kind"), fmt::format("a wave study needs sites, but `{}` has none", siteless));
   }
   return std::make_unique<WaveStudy>(experiment, recipe.study.number("threshold"));
 }
@@ -154,11 +155,11 @@ StudyKind wave_kind() {
        .source = "limebeer2020, Theorem III.1 and eq. (33)",
        .parameters = {{.name = "threshold",
                        .units = "m",
-                       .doc = "displacement that counts as the front",
+                       .doc = "smallest displacement that counts as the front",
                        .required = true,
                        .bound = Bound::positive}},
-       .notes = "Watches the first environment of the first closed integrator. Group wave: front_site, front_speed, "
-                "echo_time, incoming_velocity and, of a line of equal sites, their theory."},
+       .notes = "Examines the first environment of the first closed integrator. Group wave: front_site, front_speed, "
+                "echo_time, incoming_velocity and, for a line of equal sites, the theoretical speed and time."},
       make_wave};
 }
 

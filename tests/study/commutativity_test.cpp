@@ -1,4 +1,4 @@
-// Reduction and Legendre transform commute to round-off, and the study sees it where they would not.
+// Reduction and Legendre transform commute to round-off, and other schemes exceed the bound.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -73,7 +73,7 @@ TEST(MpiCommutativity, BranchesAgreeToRoundOff) {
         const std::vector<double> by_time = run.values(group + "path_" + what);
         const std::vector<double> bounds = run.values(group + "path_bound_" + what);
         const double largest = run.value(group + "largest_" + what);
-        // It is a difference of two computations, not of one with itself.
+        // A difference of two independent computations is not 0.
         EXPECT_GT(largest, 0.0) << what;
         EXPECT_LT(largest, 1e-12) << what;
         EXPECT_EQ(by_draw.size(), 4u);
@@ -111,8 +111,8 @@ double difference(const ParticleSystem& system, const Eigen::MatrixXd& damping, 
          (lagrangian.momentum_after(before, q) - problem.p).cwiseAbs().maxCoeff();
 }
 
-// What is not the same scheme is far beyond round-off: the wrong member of the family, by the order of the step; the
-// discrete force of the wrong sign, by an amount that no step makes smaller.
+// Other schemes differ by far more than round-off: another member of the family by the order of the step, a discrete
+// force of the wrong sign independently of the step.
 TEST(MpiCommutativity, OtherSchemesAreSeen) {
   const ParticleSystem system = system_of(chain);
   const Eigen::MatrixXd damping = random_dampings(1, 3, 0.5, 9).front();
@@ -142,10 +142,10 @@ TEST(MpiCommutativity, FirstStepsOfAFreeParticleAreThoseByHand) {
   EXPECT_NEAR(lagrangian.momentum_before(q1, q2)[0], lagrangian.momentum_after(q0, q1)[0], 1e-14);
 }
 
-/// A potential that is known only to a part in 1e9 of its slope, differently at every call: round-off made large.
-class Noisy final : public Potential {
+/// A potential whose gradient has relative errors of 1e-9 with a different sign at every call, like large round-off.
+class InexactPotential final : public Potential {
  public:
-  explicit Noisy(std::shared_ptr<const Potential> inner) : inner_(std::move(inner)) {}
+  explicit InexactPotential(std::shared_ptr<const Potential> inner) : inner_(std::move(inner)) {}
   double value(const Eigen::VectorXd& q) const override { return inner_->value(q); }
   void gradient(const Eigen::VectorXd& q, Eigen::VectorXd& gradient) const override {
     inner_->gradient(q, gradient);
@@ -159,11 +159,11 @@ class Noisy final : public Potential {
   mutable double sign_ = 1.0;
 };
 
-// Errors beyond round-off do not fit under the bound.
+// Errors larger than round-off exceed the bound.
 TEST(MpiCommutativity, BoundIsBrokenByErrorsBeyondRoundOff) {
   const ParticleSystem system = system_of(chain);
   ParticleSystem noisy = system;
-  noisy.potential = std::make_shared<Noisy>(system.potential);
+  noisy.potential = std::make_shared<InexactPotential>(system.potential);
   const double h = 0.05;
   Section options;
   options.set("gamma", 0.0, {});
@@ -205,7 +205,7 @@ TEST(MpiCommutativity, RandomDampingsAreFullSymmetricAndPositiveSemiDefinite) {
   EXPECT_NE(draws[0], draws[1]);
   EXPECT_EQ(random_dampings(2, 4, 0.7, 11)[1], draws[1]);
   EXPECT_NE(random_dampings(1, 4, 0.7, 12)[0], draws[0]);
-  // The same everywhere: these are the first outputs of mt19937_64 with the standard's own seed.
+  // The same on every machine: these are the first outputs of mt19937_64 with the default seed of the standard.
   const auto entry = [](std::uint64_t output) { return 2.0 * (static_cast<double>(output >> 11) * 0x1p-53) - 1.0; };
   const Eigen::Matrix2d a{{entry(14514284786278117030u), entry(4620546740167642908u)},
                           {entry(13109570281517897720u), entry(17462938647148434322u)}};
@@ -225,7 +225,7 @@ TEST(MpiCommutativity, SaysWhatItLacks) {
 }
 
 TEST(MpiCommutativity, ADampingThatTheStepCannotFollowIsAFailure) {
-  // The run with the system's own damping is a good one; with the drawn one the explicit scheme blows up.
+  // The run with the system's own damping is stable; with the random one the explicit scheme diverges.
   const RunStudy run(recipe(chain, "random_dampings = 1\ndamping_scale = 1e4\n",
                             "[[integrators]]\nmethod = \"gamma\"\nname = \"g0\"\non = \"open\"\n"));
   ASSERT_EQ(run.report, "");

@@ -1,4 +1,4 @@
-// The study of the contact form on runs from recipes, and what it and the trajectories record.
+// The contact-form study on runs from recipes, and the variables of contact systems in results.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -116,7 +116,7 @@ TEST(MpiContactForm, OfMethodsWithStagesIsScaledByTheirFactor) {
       ASSERT_EQ(scale.size(), 14u);
       EXPECT_GT(std::abs(scale.back() - 1.0), 0.05);
     }
-    // A method without this structure does not have it by accident.
+    // A method that is not contact has a defect.
     EXPECT_GT(largest(run.values("contact-form/implicit-euler/form_defect")), 1e-4) << system;
   }
   // sigma = exp of the integral of dL/dz, to the order of the method.
@@ -130,7 +130,7 @@ TEST(MpiContactForm, OfMethodsWithStagesIsScaledByTheirFactor) {
 TEST(MpiContactForm, SaysWhatItLacks) {
   EXPECT_THAT(
       RunStudy(recipe(plane, "[[integrators]]\nmethod = \"exact\"\non = \"open\"\n", "\"contact-form\"")).report,
-      AllOf(HasSubstr("r.toml:17:"), HasSubstr("follows runs of `herglotz`")));
+      AllOf(HasSubstr("r.toml:17:"), HasSubstr("examines runs of `herglotz`")));
   std::string text = recipe("", "[[integrators]]\nmethod = \"gauss\"\non = \"open\"\n", "\"contact-form\"");
   text.replace(text.find("kind = \"contact\"\n"), 17,
                "kind = \"single-oscillator\"\nm = 1.0\nk = 1.0\ndamping = 0.1\nq0 = [1.0]\n");

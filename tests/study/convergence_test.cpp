@@ -1,4 +1,4 @@
-// Measured orders, and the round-off plateau that must not spoil them.
+// Measured orders, and the exclusion of the round-off plateau.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -34,14 +34,14 @@ on = "open"
 TEST(MpiConvergence, FindsTheOrderAndTheErrors) {
   const RunStudy run(recipe("name = \"gamma\"\ngamma = 0.5", "[0.05, 0.2, 0.1, 0.025]"));
   ASSERT_EQ(run.report, "");
-  // In the order of falling steps, whatever the recipe's.
+  // In the order of falling steps, independent of that in the recipe.
   EXPECT_EQ(run.values("convergence/case/step"), (std::vector<double>{0.2, 0.1, 0.05, 0.025}));
   EXPECT_NEAR(run.value("convergence/case/order_q"), 2.0, 0.03);
   EXPECT_NEAR(run.value("convergence/case/order_p"), 2.0, 0.03);
   EXPECT_NEAR(run.value("convergence/case/order_energy"), 2.0, 0.1);
   EXPECT_EQ(run.values("convergence/case/used_q"), std::vector<double>(4, 1.0));
 
-  // The error is that of the last position: the closed form and the midpoint rule by hand.
+  // The error of the last position, from the closed form and the midpoint rule by hand.
   const double omega = std::sqrt(1.0 - 0.01);
   const double exact = std::exp(-0.4) * (std::cos(4.0 * omega) + 0.1 / omega * std::sin(4.0 * omega));
   double q = 1.0, p = 0.0;
@@ -79,14 +79,14 @@ TEST(MpiConvergence, TakesErrorsBeforeTheEndWhereAskedTo) {
   ASSERT_EQ(at.report, "");
   EXPECT_EQ(at.values("convergence/case/error_q"), whole.values("convergence/case/error_q"));
   EXPECT_EQ(at.value("convergence/end"), 4.0);
-  // The run itself goes on to the end with its own step.
+  // The recorded run continues to the end with its own step.
   EXPECT_EQ(at.values("case/time").size(), 13u);
   EXPECT_EQ(at.values("case/time").back(), 6.0);
   EXPECT_THAT(RunStudy(recipe(rule, "[0.2, 0.1]\nat = 4.1")).report,
-              testing::AllOf(testing::HasSubstr("at = 4.1 lies behind the end 4"), testing::HasSubstr("r.toml:")));
+              testing::AllOf(testing::HasSubstr("at = 4.1 is later than the end 4"), testing::HasSubstr("r.toml:")));
 }
 
-/// Two particles that do not meet, with a potential each.
+/// Two uncoupled particles, each with its own potential.
 std::string pair(const std::string& start, const std::string& study) {
   return "title = \"t\"\n[system]\nkind = \"pair-potential\"\nmasses = [1.0, 2.0]\nexternals = [{ kind = "
          "\"harmonic\", k = 2.0 }, { kind = \"quartic\", k = 1.0, beta = 0.5 }]\ndamping = [0.2, 0.4]\n" +
@@ -102,13 +102,13 @@ TEST(MpiConvergence, TellsParticlesApart) {
   const RunStudy first(pair("q0 = [1.0, 0.0]\nv0 = [0.0, 0.0]\n", ""));
   const RunStudy second(pair("q0 = [0.0, 0.7]\nv0 = [0.0, 0.3]\n", ""));
   for (std::size_t i = 0; i < 2; ++i) {
-    const double of_first = first.values("convergence/case/error_q")[i];
-    const double of_second = second.values("convergence/case/error_q")[i];
-    EXPECT_NEAR(both.values("convergence/case/error_q_0")[i], of_first, 1e-12);
-    EXPECT_NEAR(both.values("convergence/case/error_q_1")[i], of_second, 1e-12);
+    const double error_of_first = first.values("convergence/case/error_q")[i];
+    const double error_of_second = second.values("convergence/case/error_q")[i];
+    EXPECT_NEAR(both.values("convergence/case/error_q_0")[i], error_of_first, 1e-12);
+    EXPECT_NEAR(both.values("convergence/case/error_q_1")[i], error_of_second, 1e-12);
     EXPECT_EQ(both.values("convergence/case/error_q")[i],
               std::max(both.values("convergence/case/error_q_0")[i], both.values("convergence/case/error_q_1")[i]));
-    EXPECT_NE(of_first, of_second);
+    EXPECT_NE(error_of_first, error_of_second);
   }
   EXPECT_NEAR(both.value("convergence/case/order_p_1"), 2.0, 0.1);
 }
@@ -144,7 +144,7 @@ TEST(MpiConvergence, AveragesOverRandomStarts) {
     EXPECT_LT(least[s], largest[s]);
   }
   EXPECT_THAT(RunStudy(pair(start, "starts = 3\n")).report, testing::HasSubstr("all starts would be the same"));
-  EXPECT_THAT(RunStudy(pair(start, "spread_v = 0.1\n")).report, testing::HasSubstr("`starts` says how many"));
+  EXPECT_THAT(RunStudy(pair(start, "spread_v = 0.1\n")).report, testing::HasSubstr("give `starts`"));
   EXPECT_THAT(RunStudy(pair(start, "starts = 0\n")).report, testing::HasSubstr("must be at least 1"));
 }
 
@@ -153,13 +153,13 @@ TEST(MpiConvergence, CountsTheWork) {
   const auto work = [](const std::string& text) { return RunStudy(text).values("convergence/case/work"); };
   EXPECT_EQ(work(recipe("name = \"gamma\"\ngamma = 0.0", "[0.1, 0.05]")), (std::vector<double>{40.0, 80.0}));
   EXPECT_EQ(work(recipe("name = \"rk4\"", "[0.1, 0.05]")), (std::vector<double>{160.0, 320.0}));
-  // On a line every site takes part, 90 of them beside the particle.
+  // On a line the forces on all 90 sites count as well.
   std::string text = recipe("name = \"rk4\"", "[0.1, 0.05]");
   text.replace(text.find("\"open\""), 6, "\"closed\"");
   text.insert(text.find("[time]"),
               "[[environments]]\nkind = \"spring-mass-line\"\nsites = 90\nM = 0.2\nlambda = 1.0\n");
   EXPECT_EQ(work(text), (std::vector<double>{160.0 * 91.0, 320.0 * 91.0}));
-  // A force is counted as the one that a potential makes.
+  // A force counts like that of a potential.
   const auto typed_as = [](const std::string& keys) {
     std::string all = recipe("name = \"gauss\"", "[0.1, 0.05]");
     const std::size_t at = all.find("kind = \"single");
@@ -168,7 +168,7 @@ TEST(MpiConvergence, CountsTheWork) {
   const std::vector<double> potential = work(typed_as("V = \"x^4/4\"\n"));
   EXPECT_GT(potential[0], 80.0);
   EXPECT_EQ(work(typed_as("V = \"0\"\nforce = [\"-x^3\"]\n")), potential);
-  // Of a Lagrangian, too, where the velocities that belong to the momenta cost more.
+  // Forces of a Lagrangian count as well, and the velocities of the momenta cost more.
   text = recipe("name = \"rk4\"", "[0.1, 0.05]");
   const std::size_t from = text.find("kind = \"single");
   text.replace(from, text.find("q0") - from,
@@ -188,7 +188,7 @@ TEST(MpiConvergence, LeavesOutWhatRoundOffCovers) {
   EXPECT_NEAR(run.value("convergence/case/order_q"), 4.0, 0.05);
   EXPECT_EQ(used.front(), 1.0);
   EXPECT_EQ(used.back(), 0.0);
-  // Once on the plateau there is no way back.
+  // No point after the plateau begins is used.
   for (std::size_t i = 1; i < used.size(); ++i) EXPECT_LE(used[i], used[i - 1]);
   for (std::size_t i = 0; i < used.size(); ++i) {
     if (used[i] == 0.0) {
@@ -214,7 +214,7 @@ TEST(MpiConvergence, MeasuresClosedSystemsAgainstTheirOwnFlow) {
 }
 
 TEST(MpiConvergence, WantsStepsWithinTheStabilityLimit) {
-  // The step of [time] is not taken, so that it may be anything; the limit is 2 / omega.
+  // The step of [time] is not used, so that it may be any; the limit is 2 / omega.
   const std::string text = recipe("name = \"stoermer-verlet\"", "[4.0, 2.0, 0.5]");
   const std::string far = text.substr(0, text.find("step = 0.5")) + "step = 4.0" + text.substr(text.find("\nend"));
   EXPECT_THAT(RunStudy(far).report,
@@ -223,7 +223,7 @@ TEST(MpiConvergence, WantsStepsWithinTheStabilityLimit) {
   const RunStudy within(recipe("name = \"stoermer-verlet\"", "[1.0, 0.5]"));
   EXPECT_EQ(within.report, "");
   EXPECT_THAT(within.warnings(), testing::IsEmpty());
-  // Refused no longer, but spoken of, each step.
+  // Unstable steps are allowed, with a warning for each.
   const RunStudy allowed(recipe("name = \"stoermer-verlet\"\nallow_unstable = true", "[4.0, 2.5, 0.5]"));
   EXPECT_THAT(allowed.report, testing::HasSubstr("2.5 does not divide"));
   EXPECT_THAT(allowed.warnings(), testing::ElementsAre(testing::HasSubstr("step = 4 is beyond"),

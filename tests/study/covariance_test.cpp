@@ -1,4 +1,4 @@
-// Covariances without paths: heat through a chain against its closed form, and what there is none of.
+// Stationary covariances: heat through a chain against its closed form, and systems without a stationary state.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -70,8 +70,8 @@ std::string with_memory(const std::string& name, const std::string& integrator) 
                 "name = \"" + name + "\"\non = \"closed\"\n" + integrator);
 }
 
-// Two warm memories of different temperatures at the ends of a chain: no closed form, but the covariance equation of
-// particles and modes, which the midpoint rule solves at any step, and one heat through all bonds.
+// Two warm memories of different temperatures at the ends of a chain have no closed form, but the midpoint rule solves
+// the covariance equation of particles and exponentials at any step, and the heat current is the same in all bonds.
 TEST(MpiCovariance, WarmMemoriesAreThoseOfTheirEquation) {
   const RunStudy run(with_memory("time-centred", ""));
   ASSERT_EQ(run.report, "");
@@ -82,10 +82,10 @@ TEST(MpiCovariance, WarmMemoriesAreThoseOfTheirEquation) {
   for (std::size_t bond = 1; bond < 6; ++bond) EXPECT_NEAR(qv[7 * bond + bond + 1], qv[1], 1e-11);
   EXPECT_GT(RunStudy(with_memory("stoermer-verlet", "")).value("covariance/run/difference"), 1e-3);
   std::string silent = with_memory("time-centred", "noise = false\n");
-  EXPECT_THAT(RunStudy(silent).report, HasSubstr("with memories or lines without end that have one"));
+  EXPECT_THAT(RunStudy(silent).report, HasSubstr("with warm memories or semi-infinite lines"));
 }
 
-// Of one temperature that is the Gibbs distribution, whatever the memory: kT K^-1 and kT/m.
+// With one temperature it is the Gibbs distribution for any memory: kT K^-1 and kT/m.
 TEST(MpiCovariance, WarmMemoryHasTheGibbsDistribution) {
   std::string text = with_memory("gauss", "stages = 2\n");
   text.replace(text.find("kT = 0.5"), 8, "kT = 3.0");
@@ -93,14 +93,14 @@ TEST(MpiCovariance, WarmMemoryHasTheGibbsDistribution) {
   ASSERT_EQ(run.report, "");
   const std::vector<double> qq = run.values("covariance/run/qq"),
                             temperature = run.values("covariance/run/temperature");
-  // Of springs k between walls, i (n + 1 - j) / (n + 1) k for i <= j, counted from 1.
+  // For springs k between walls: i (n + 1 - j) / (n + 1) k for i <= j, counted from 1.
   EXPECT_NEAR(qq[0], 3.0 * 7.0 / (8.0 * 1.7), 1e-11);
   EXPECT_NEAR(qq[7 * 2 + 4], 3.0 * 3.0 * 3.0 / (8.0 * 1.7), 1e-11);
-  for (const double one : temperature) EXPECT_NEAR(one, 3.0, 1e-11);
+  for (const double kinetic_temperature : temperature) EXPECT_NEAR(kinetic_temperature, 3.0, 1e-11);
 }
 
 // Two masses between a warm line and a warm memory: integrals over all frequencies, 2 kT Re g(i w) of each bath through
-// the masses, by adaptive quadrature (scipy). The midpoint rule has them at any step.
+// the masses, by adaptive quadrature (scipy). The midpoint rule has the same integrals at any step.
 TEST(Covariance, WarmLinesWithoutEndAreThoseOfTheirFrequencies) {
   std::string text = recipe("", "name = \"time-centred\"\non = \"closed\"\n");
   for (const auto& [from, to] :
@@ -127,17 +127,17 @@ TEST(Covariance, WarmLinesWithoutEndAreThoseOfTheirFrequencies) {
   }
 }
 
-// An oscillator in a quantum bath of Drude's: kT [1/k + 2 sum 1/(m nu^2 + nu g(nu) + k)] over Matsubara's frequencies,
+// An oscillator in a quantum Drude bath: kT [1/k + 2 sum 1/(m nu^2 + nu g(nu) + k)] over Matsubara frequencies,
 // and as much for v, both summed with 25 digits.
 //
-// What the run has is off by what its filter leaves out. Towards half a turn in a step the root of the spectrum ends as
-// c (pi - theta)^(1/2), c^2 = stiffness rate hbar/4, so that number l weighs a l^(-3/2) with changing signs and
-// a = c/(8 pi)^(1/2). The filter is cut at `min_reach` numbers R, and as it comes from 8 R frequencies every number
-// weighs 2 zeta(3/2) a (8 R)^(-3/2) < 0.24 a R^(-3/2) too much. To half a turn v responds with h/2: by Parseval's
-// theorem the cut takes (h a/(2 R))^2 of its variance, and what comes back 8 x 0.24 times as much. There q is still,
-// and feels the ripples that both leave in the root, at most 1.24 a R^(-3/2)/cos(theta/2), as it would feel white
-// noise: by residues that makes h (1.04 + 1.14 h^2/4) of their square. Doubling the time is told to change 1e-11 of a
-// variance at most.
+// The error of the run is that of its truncated filter. Towards the Nyquist frequency the square root of the spectrum
+// is c (pi - theta)^(1/2), c^2 = stiffness rate hbar/4, so that coefficient l of the filter is a l^(-3/2) with
+// alternating signs and a = c/(8 pi)^(1/2). The filter is cut at `min_reach` coefficients R, and as it is computed from
+// 8 R frequencies every coefficient is too large by 2 zeta(3/2) a (8 R)^(-3/2) < 0.24 a R^(-3/2). At the Nyquist
+// frequency the response of v is h/2: by Parseval's theorem the cut removes (h a/(2 R))^2 of its variance, and aliasing
+// adds 8 x 0.24 times as much. The response of q vanishes there, and to the ripples of the root, at most 1.24 a
+// R^(-3/2)/cos(theta/2), it responds as to white noise: by residues with h (1.04 + 1.14 h^2/4) of their square.
+// Doubling the time changes at most 1e-11 of a variance.
 TEST(MpiCovariance, QuantumNoiseHasTheVariancesOfQuantumMechanics) {
   const RunStudy run(R"(title = "t"
 [system]
@@ -169,21 +169,22 @@ kind = "covariance"
   const double stiffness = 2.5, rate = 5.0, hbar = 1.0, h = 0.2, doubling = 1e-11;
   const auto reach = static_cast<double>(QuantumNoise::min_reach);
   const double weight = std::sqrt(stiffness * rate * hbar / (32.0 * std::numbers::pi));
-  const double ripple = 1.24 * weight * std::pow(reach, -1.5), rest = h * weight / (2.0 * reach);
+  const double ripple = 1.24 * weight * std::pow(reach, -1.5), removed = h * weight / (2.0 * reach);
   EXPECT_NEAR(run.value("covariance/run/qq"), 0.446451330747071,
               ripple * ripple * h * (1.04 + 1.14 * h * h / 4.0) + doubling);
-  EXPECT_NEAR(run.value("covariance/run/vv"), 0.715155321824834, 3.0 * rest * rest + doubling);
+  EXPECT_NEAR(run.value("covariance/run/vv"), 0.715155321824834, 3.0 * removed * removed + doubling);
 }
 
 TEST(MpiCovariance, SaysWhatIsWrong) {
   EXPECT_THAT(RunStudy(recipe(warm, "name = \"gamma\"\non = \"open\"\nnoise = false\n")).report,
-              HasSubstr("of systems with noise"));
-  EXPECT_THAT(RunStudy(recipe("", "name = \"gamma\"\non = \"closed\"\n")).report, HasSubstr("of systems with noise"));
+              HasSubstr("a covariance study needs noise"));
+  EXPECT_THAT(RunStudy(recipe("", "name = \"gamma\"\non = \"closed\"\n")).report,
+              HasSubstr("a covariance study needs noise"));
   std::string free = recipe(warm, "name = \"time-centred\"\non = \"open\"\n");
   free.replace(free.find("ends = \"fixed\""), 14, "ends = \"free\"");
   const RunStudy drifting(free);
   ASSERT_TRUE(drifting.failure.has_value());
-  EXPECT_THAT(drifting.failure->failure.reason, HasSubstr("nothing is stationary"));
+  EXPECT_THAT(drifting.failure->failure.reason, HasSubstr("there is no stationary state"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Doubled variables give the forced equations to round-off, and the study sees it where they would not.
+// Doubled variables give the forced equations to round-off, and other forces exceed the bounds.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -64,7 +64,7 @@ const std::string plane =
     "external = { kind = \"harmonic\", k = 0.5 }\nq0 = [[0.5, 0.6], [-0.6, 0.0]]\nv0 = [[0.3, 0.0], [0.0, -0.4]]\n"
     "damping = [[0.3, -0.2], [-0.2, 0.2]]\n";
 
-/// Masses that depend on positions, a friction that is no gradient, time in L, in the force and in the drive.
+/// Masses that depend on positions, friction that is not a gradient, and time in L, in the force and in the drive.
 const std::string pendulum =
     "kind = \"lagrangian\"\ncoordinates = [\"a\", \"b\"]\nL = \"a_dot^2 + b_dot^2/2 + a_dot*b_dot*cos(a - b) + (2 + "
     "0.3*sin(t))*(2*cos(a) + cos(b))\"\nforce = [\"-0.2*a_dot - 0.1*a_dot^3*cos(b)\", \"0.1*(a_dot - b_dot) + "
@@ -97,7 +97,7 @@ TEST(MpiDuplication, DoubledVariablesAgreeWithForcedEquationsAndIntegrators) {
         EXPECT_LT(run.value(group + "bound_" + what), 1e-8);
         EXPECT_GT(run.value(group + "amplitude_" + what), 0.3);
         fraction = std::max(fraction, *std::max_element(fractions.begin(), fractions.end()));
-        // A difference of two computations, not of one with itself; exchanging x and y may be exact.
+        // A difference of two independent computations is not 0; exchanging x and y may be exact.
         if (what != "antisymmetry") {
           EXPECT_GT(run.value(group + "largest_" + what), 0.0);
         }
@@ -163,7 +163,7 @@ MatrixXd row(std::initializer_list<double> values) {
   return all;
 }
 
-// D1 L_d + f- and D2 L_d + f+ of a damped Duffing oscillator, worked out on paper for every rule.
+// D1 L_d + f- and D2 L_d + f+ of a damped Duffing oscillator, derived by hand for every rule.
 TEST(Duplication, DerivativesOnTheDiagonalAreTheForcedOnesByHand) {
   const double q0 = 0.8, q1 = 0.55, v = (q1 - q0) / h;
   const auto expect = [](const GalerkinRule& rule, const MatrixXd& nodes, const std::vector<double>& expected) {
@@ -190,7 +190,7 @@ TEST(Duplication, DerivativesOnTheDiagonalAreTheForcedOnesByHand) {
           h / 6.0 * force(q1, v1) + mass * (-v0 + 4.0 * v + 3.0 * v1) / 6.0});
 }
 
-// L~_d of the midpoint rule at any two pairs of positions, written out.
+// L~_d of the midpoint rule at any two pairs of positions, as an explicit formula.
 TEST(Duplication, DoubledLagrangianIsThatOfThePaper) {
   RandomNumbers random(3);
   const DoubledLagrangian doubled(oscillator(), c, gamma_rule(0.5), h);
@@ -219,7 +219,7 @@ TEST(Duplication, DoubledLagrangianIsAntisymmetricAtItsStationaryPaths) {
       const double bound = 2.0 * doubled.roundoff(there->x, there->y);
       EXPECT_LE(std::abs(action.value + doubled.action(back->x, back->y).value), bound);
       EXPECT_GT(std::abs(action.value), 1e6 * bound);
-      // Inner nodes that are not stationary by a part in 1e5 show by the square of it.
+      // Displacing the inner nodes by 1e-5 changes the value only to second order.
       MatrixXd moved = there->x;
       if (stages == 2) continue;
       moved.middleCols(1, stages - 2).array() += 1e-5;
@@ -237,7 +237,7 @@ TEST(Duplication, PathsAreDifferentiatedAsThePolynomialsTheyAre) {
       EXPECT_LT((rule.velocities * values - slopes).norm(), 1e-13);
       EXPECT_NEAR(rule.weights.dot(values), 1.0 / (power + 1.0), 1e-15);
     }
-    // The path with a node more, looked at in the nodes of the other one.
+    // The path with one node more, evaluated at the nodes of the other one.
     const GalerkinRule pair = lobatto_pair_rule(stages);
     ASSERT_EQ(pair.nodes.size(), stages + 1);
     for (int power = 0; power <= stages; ++power) {
@@ -250,8 +250,8 @@ TEST(Duplication, PathsAreDifferentiatedAsThePolynomialsTheyAre) {
   }
 }
 
-// The couplings that are not the paper's: without the half or with another sign they are the force doubled or
-// reversed. Both, and a force wrong in its tenth digit, are beyond the bounds; the right one is within.
+// A coupling without the factor 1/2 or with another sign doubles or reverses the force. Both, and a force that is wrong
+// in its tenth digit, exceed the bounds; the correct one does not.
 TEST(Duplication, WrongForcesAreBeyondTheBounds) {
   for (const int stages : {2, 3, 4}) {
     SCOPED_TRACE(stages);
@@ -279,7 +279,8 @@ TEST(Duplication, WrongForcesAreBeyondTheBounds) {
   }
 }
 
-/// Largest part of the bound that positions and momenta reach when the doubled force is `factor` times the other.
+/// Largest ratio of the differences of positions and momenta to their bounds if the doubled force is `factor` times the
+/// other.
 double motion_fraction(const std::string& name, double option, const GalerkinRule& rule, double factor) {
   Section options;
   if (name == "gamma") {
@@ -346,7 +347,7 @@ TEST(MpiDuplication, SaysWhatItLacks) {
       HasSubstr("reserved for the program"));
 }
 
-// A fit over two halvings sees b h / ln 2 of the next term, with b about 2 and h about 0.06.
+// A fit over two halvings is changed by the next term by b h / ln 2, with b about 2 and h about 0.06.
 TEST(MpiDuplication, DiscreteLagrangiansHaveTheOrdersOfTheirMethods) {
   const RunStudy run(recipe(van_der_pol, "spread = 0.4\ndraws = 5\norder_steps = [0.06, 0.12, 0.03]\n"));
   ASSERT_EQ(run.report, "");

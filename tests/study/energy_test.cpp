@@ -37,12 +37,12 @@ TEST(MpiEnergy, DriftOfRungeKuttaIsThatOfItsStabilityFunction) {
   ASSERT_EQ(run.report, "");
   // |R(i y)|^2 = 1 - y^6/72 + y^8/576 a step.
   const double y = 0.5, factor = 1.0 - std::pow(y, 6) / 72.0 + std::pow(y, 8) / 576.0;
-  const double lost = 0.5 * (1.0 - std::pow(factor, 2048));
-  // A straight line through what is nearly one, since little is lost: within the curvature, a few percent.
-  const double slope = -lost / 1024.0;
+  const double dissipated = 0.5 * (1.0 - std::pow(factor, 2048));
+  // The energy is nearly linear in time, since little is lost; the curvature changes the slope by a few percent.
+  const double slope = -dissipated / 1024.0;
   EXPECT_NEAR(run.value("energy/run/drift"), slope, 0.1 * std::abs(slope));
   EXPECT_LT(run.value("energy/run/drift_in_errors"), -20.0);
-  EXPECT_NEAR(run.value("energy/run/largest_deviation"), lost, 1e-12);
+  EXPECT_NEAR(run.value("energy/run/largest_deviation"), dissipated, 1e-12);
   EXPECT_EQ(run.value("energy/run/initial"), 0.5);
 }
 
@@ -106,8 +106,8 @@ on = "closed"
          "[study]\nkind = \"energy\"\nblocks = 16\n" + study;
 }
 
-// A rounding or two of each of 12 momenta and positions a step, u = 1.1e-16, and the energy of about 1 J that they
-// belong to: 1024 x 24 x 2 u = 5e-12 if all went the same way.
+// One or two roundings of each of 12 momenta and positions in a step, u = 1.1e-16, of an energy of about 1 J: 1024 x 24
+// x 2 u = 5e-12 if all have the same sign.
 TEST(MpiEnergy, SplittingsKeepTheirInvariantsOnLinearClosedSystems) {
   const std::string verlet = "name = \"stoermer-verlet\"\norder_of_substeps = ";
   for (const std::string& method :
@@ -121,15 +121,16 @@ TEST(MpiEnergy, SplittingsKeepTheirInvariantsOnLinearClosedSystems) {
     EXPECT_NE(run.value(group + "invariant"), run.value(group + "initial")) << method;
     const std::vector<double> deviation = run.values(group + "invariant_deviation");
     EXPECT_EQ(deviation.size(), 16u);
-    // The slope is that of the means: least squares over the middles of the blocks, by hand.
+    // The slope is that of the means: least squares over the centres of the blocks, by hand.
     const std::vector<double> time = run.values(group + "block_time");
-    double mean = 0.0, up = 0.0, down = 0.0;
+    double mean = 0.0, products = 0.0, squares = 0.0;
     for (double t : time) mean += t / 16.0;
     for (std::size_t i = 0; i < 16; ++i) {
-      up += (time[i] - mean) * deviation[i];
-      down += (time[i] - mean) * (time[i] - mean);
+      products += (time[i] - mean) * deviation[i];
+      squares += (time[i] - mean) * (time[i] - mean);
     }
-    EXPECT_NEAR(run.value(group + "invariant_drift"), up / down, 1e-3 * std::abs(up / down) + 1e-18) << method;
+    EXPECT_NEAR(run.value(group + "invariant_drift"), products / squares, 1e-3 * std::abs(products / squares) + 1e-18)
+        << method;
   }
 }
 
@@ -150,7 +151,7 @@ TEST(MpiEnergy, KnowsNoInvariantOfOtherRuns) {
 
 TEST(MpiEnergy, NeedsBlocksAndRecordsToFillThem) {
   EXPECT_THAT(RunStudy(recipe("rk4", "blocks = 2\n")).report,
-              testing::AllOf(HasSubstr("r.toml:17:"), HasSubstr("needs 3")));
+              testing::AllOf(HasSubstr("r.toml:17:"), HasSubstr("needs at least 3")));
   EXPECT_THAT(RunStudy(recipe("rk4", "blocks = 5000\n")).report, HasSubstr("`run` has 2049"));
 }
 

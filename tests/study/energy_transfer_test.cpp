@@ -1,4 +1,4 @@
-// Energy transfer by Lyapunov's equations against the energies of the runs themselves.
+// Energy transfer by Lyapunov equations against the energies of the runs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -59,7 +59,7 @@ TEST(MpiLyapunov, NormsAreThoseOfThePaper) {
   EXPECT_NEAR(run.value("energy-transfer/implicit/norm_difference"), 135.85, 5e-3);
   EXPECT_NEAR(run.value("energy-transfer/explicit/norm_difference"), 223.67, 5e-3);
   EXPECT_NEAR(run.value("energy-transfer/variational/norm_theory"), 500.0, 1e-9);  // diag(K0, M0, k0, m0) / 2
-  // The paper's sum is off for the exact flow, too. Numbers from an implementation apart from this program.
+  // The sum of the paper has an error for the exact flow, too. The numbers are from an independent implementation.
   EXPECT_NEAR(run.value("energy-transfer/exact/norm_difference"), 1.2694188, 1e-6);
   EXPECT_NEAR(run.value("energy-transfer/midpoint/norm_difference"), 1.2808918, 1e-6);
   // With displacements the midpoint rule has W itself (footnote 8), and the exact flow does not.
@@ -101,7 +101,7 @@ TEST(MpiLyapunov, DiscreteTransferAddsUpTheStepsOfTheRun) {
   for (std::size_t i = 0; i < error.size(); ++i) EXPECT_NEAR(error[i], stored[i] - theory[i], 1e-9 * stored[0]);
 }
 
-// What every integrator has in place of the energy, from its own run.
+// The invariant that every integrator has in place of the energy, from its own run.
 TEST(MpiLyapunov, StoredAndTransferredAddUpToAConstant) {
   const RunStudy run(recipe() + "[[integrators]]\nmethod = \"stoermer-verlet\"\nname = \"verlet\"\non = \"open\"\n");
   ASSERT_EQ(run.report, "");
@@ -121,7 +121,7 @@ TEST(MpiLyapunov, StoredAndTransferredAddUpToAConstant) {
 
 TEST(MpiLyapunov, WantsALinearSystemThatComesToRest) {
   EXPECT_THAT(RunStudy(recipe("damping = 0.0")).report,
-              testing::AllOf(testing::HasSubstr("r.toml:"), testing::HasSubstr("does not come to rest")));
+              testing::AllOf(testing::HasSubstr("r.toml:"), testing::HasSubstr("has an undamped mode")));
   EXPECT_THAT(RunStudy(R"(title = "t"
 [system]
 kind = "kepler"

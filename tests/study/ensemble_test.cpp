@@ -54,7 +54,7 @@ void expect_mean_of_realisations(const std::string& on) {
   const std::string text = recipe("realisations = 19\nburn_in = 2.0\nmax_lag = 1.2\n", "0.5", on);
   const RunStudy run(text);
   ASSERT_EQ(run.report, "");
-  // Every rank for itself, in batches of eight that are added up one after the other.
+  // Every rank computes all realisations, in batches of eight that are added in order.
   const Communicator alone = test_world().split(test_world().rank());
   const Case& one = run.experiment().cases().front();
   std::vector<double> q(2 * records), v2(2), correlation(2 * lags), batch_q(2 * records);
@@ -103,7 +103,7 @@ void expect_mean_of_realisations(const std::string& on) {
 
 TEST(MpiEnsemble, IsTheMeanOfItsRealisations) { expect_mean_of_realisations("closed"); }
 
-/// Which are advanced side by side.
+/// Open realisations are advanced together in lanes.
 TEST(MpiEnsemble, IsTheMeanOfItsOpenRealisations) { expect_mean_of_realisations("open"); }
 
 TEST(MpiEnsemble, RanksMayShareARealisation) {
@@ -121,7 +121,7 @@ TEST(MpiEnsemble, TheoryIsTheLangevinEquation) {
   ASSERT_EQ(run.report, "");
   const std::vector<double> lag = run.values("ensemble/run/lag");
   const std::vector<double> theory = run.values("ensemble/run/velocity_autocorrelation_theory");
-  // Each particle an oscillator of its own: kT/m exp(-a t) (cos wt - a/w sin wt), a = D/2m, w^2 = k/m - a^2.
+  // Each particle is an independent oscillator: kT/m exp(-a t) (cos wt - a/w sin wt), a = D/2m, w^2 = k/m - a^2.
   const double mass[] = {1.0, 2.0}, stiffness[] = {1.0, 3.0};
   for (std::size_t i = 0; i < lag.size(); ++i) {
     for (int particle = 0; particle < 2; ++particle) {
@@ -183,7 +183,7 @@ TEST(MpiEnsemble, MeasuresQuantitiesOfEveryRealisation) {
       }
     }
     passed.push_back(passage);
-    // Who has passed before averages begin does not count.
+    // Realisations with a passage before burn-in do not count.
     if (std::isnan(passage) || passage >= 2.0) {
       waited += (std::isnan(passage) ? 4.0 : passage) - 2.0;
       count += !std::isnan(passage);
@@ -233,7 +233,7 @@ TEST(MpiEnsemble, MeasuresQuantitiesOfEveryRealisation) {
   expect("zero_survival", survival);
   EXPECT_GT(count, 2.0);
   EXPECT_LT(count, 19.0);
-  // The spread of what was averaged.
+  // The variance of the averaged values.
   const double of_mean = run.values("ensemble/run/mean_q_error")[20];
   EXPECT_NEAR(run.values("ensemble/run/variance_q")[20], realisations * of_mean * of_mean, 1e-14);
 }
@@ -302,7 +302,7 @@ TEST(MpiEnsemble, MeasuresWorkAndHeat) {
     EXPECT_NEAR(at("Qa_of_realisation"), held(end, 0) - held(start, 0), 1e-13);
     EXPECT_NEAR(at("Qother_of_realisation"), held(end, 1) - held(start, 1), 1e-13);
     EXPECT_NEAR(at("Q_of_realisation"), at("Qa_of_realisation") + at("Qother_of_realisation"), 1e-12);
-    // The midpoint rule keeps all balances of linear systems.
+    // The midpoint rule conserves the energy balance of linear systems.
     EXPECT_NEAR(at("Q_of_realisation") + at("U_of_realisation"), end.work, 1e-12);
     EXPECT_GT(std::abs(end.work), 1e-4);
   }
@@ -321,7 +321,7 @@ TEST(MpiEnsemble, MeasuresWorkAndHeat) {
   EXPECT_FALSE(run.has("ensemble/run/W_autocorrelation"));
 }
 
-// The particles do not touch each other, so that what a bath takes is what its particle loses.
+// The particles are uncoupled, so that the heat of a bath is the energy that its particle loses.
 TEST(MpiEnsemble, KnowsWhichBathTakesWhichHeatInOpenRuns) {
   for (const char* method : {"\"time-centred\"", "\"gauss\"", "\"stoermer-verlet\"", "\"baoab\""}) {
     SCOPED_TRACE(method);
@@ -384,7 +384,7 @@ TEST(MpiEnsemble, BlocksAreSamples) {
   ASSERT_EQ(means.size(), 18u);
   expect("x_mean", 0, means);
   expect("x_autocorrelation", 1, products);
-  // What is no average over time has a sample in every realisation.
+  // A value that is not averaged over time has one sample in every realisation.
   EXPECT_NEAR(run.values("ensemble/run/mean_q_error")[20],
               RunStudy(recipe("realisations = 9\n")).values("ensemble/run/mean_q_error")[20], 1e-15);
 }
@@ -406,7 +406,7 @@ TEST(MpiEnsemble, HoldsHistogramsAgainstWhatIsExpected) {
       EXPECT_NEAR(deviation[bin], (found[bin] - expected[bin]) / error[bin], 1e-9);
     }
   }
-  // Where nobody comes the error is what is expected of so many draws: n p, over its root.
+  // In empty bins the error is the expected one of that many draws: n p, over its root.
   const RunStudy far(
       recipe("realisations = 9\n[[study.quantities]]\nname = \"x\"\nof = \"x0\"\n"
              "bins = [50.0, 52.0, 2]\nexpected = \"1\"\n"));
@@ -415,7 +415,7 @@ TEST(MpiEnsemble, HoldsHistogramsAgainstWhatIsExpected) {
   for (const double deviation : far.values("ensemble/run/x_density_deviation")) EXPECT_NEAR(deviation, -3.0, 1e-12);
 }
 
-// A closed system is warm by a memory whose noise is wanted, or by how its particles start.
+// A closed system is warm by a memory with noise, or by a thermal start.
 TEST(MpiEnsemble, TakesNoiseOfAMemory) {
   std::string warm = recipe("realisations = 9\n");
   const std::size_t begin = warm.find("[[environments]]"), end = warm.find("[time]");
@@ -427,14 +427,14 @@ TEST(MpiEnsemble, TakesNoiseOfAMemory) {
   EXPECT_GT(run.values("ensemble/run/mean_v_error")[20], 0.0);
   // The theory is that of particles and memory: at lag 0 it is kT/m.
   EXPECT_NEAR(run.values("ensemble/run/velocity_autocorrelation_theory")[0], 0.5, 1e-14);
-  // Open runs, which have no quantum noise, are not in the way of closed ones.
+  // Open runs have no quantum noise, which does not prevent closed ones.
   std::string quantum = warm;
   quantum.replace(quantum.find("stiffness"), 0, "quantum = true\nhbar = 1.0\n");
   quantum.replace(quantum.find("\"stoermer-verlet\""), 17, "\"time-centred\"");
   const RunStudy run_of_quantum(quantum);
   ASSERT_EQ(run_of_quantum.report, "");
   EXPECT_GT(run_of_quantum.values("ensemble/run/mean_v_error")[20], 0.0);
-  // There is no equipartition, and motion at the temperature 0.
+  // Quantum noise has no equipartition, and zero-point motion at temperature 0.
   EXPECT_TRUE(run.has("ensemble/run/kinetic_expected"));
   EXPECT_FALSE(run_of_quantum.has("ensemble/run/kinetic_expected"));
   quantum.replace(quantum.find("kT = 0.5"), 8, "kT = 0.0");
@@ -462,12 +462,12 @@ TEST(MpiEnsemble, SaysWhatIsWrongWithMeasurements) {
   const auto report = [](const std::string& more) { return RunStudy(recipe("realisations = 4\n" + more)).report; };
   const std::string x = "[[study.quantities]]\nname = \"x\"\nof = \"x0\"\n";
   EXPECT_EQ(report(x), "");
-  EXPECT_THAT(report(x + "bins = [1.0, -1.0, 4]\n"), HasSubstr("[lowest, highest, how many]"));
-  EXPECT_THAT(report(x + x), HasSubstr("nothing else here has"));
+  EXPECT_THAT(report(x + "bins = [1.0, -1.0, 4]\n"), HasSubstr("[lowest, highest, number]"));
+  EXPECT_THAT(report(x + x), HasSubstr("must be a unique name"));
   EXPECT_THAT(report("[[study.quantities]]\nname = \"x\"\nof = \"y\"\n"), HasSubstr("unknown name"));
   EXPECT_THAT(report(x + "[[study.joint_histograms]]\nname = \"d\"\nof = [\"x\", \"x\"]\n"),
               HasSubstr("that have `bins`"));
-  EXPECT_THAT(report(x + "expected = \"1\"\n"), HasSubstr("state its `bins`"));
+  EXPECT_THAT(report(x + "expected = \"1\"\n"), HasSubstr("give `bins`"));
   EXPECT_THAT(report("blocks = 20\n" + x), HasSubstr("too few records"));
   EXPECT_THAT(report("blocks = 2\nmax_lag = 3.0\n" + x), HasSubstr("less than the longest lag"));
   const auto of_heat = [](const std::string& method, int particle) {
@@ -480,13 +480,14 @@ TEST(MpiEnsemble, SaysWhatIsWrongWithMeasurements) {
   EXPECT_THAT(of_heat("\"stoermer-verlet\"", 0), HasSubstr("two environments damp the same particle"));
   EXPECT_THAT(of_heat("\"exact\"", 1), HasSubstr("the exact flow computes only their sum"));
   std::string far = recipe("realisations = 1000000000\nsaved_paths = 1000000000\n");
-  EXPECT_THAT(RunStudy(far).report, HasSubstr("to spare"));
+  EXPECT_THAT(RunStudy(far).report, HasSubstr("free; `series = false`"));
 }
 
 TEST(MpiEnsemble, SaysWhatIsWrong) {
   EXPECT_THAT(RunStudy(recipe("realisations = 1\n")).report, HasSubstr("at least two realisations"));
   EXPECT_THAT(RunStudy(recipe("realisations = 4\nburn_in = 4.0\n")).report, HasSubstr("before the end 4"));
-  EXPECT_THAT(RunStudy(recipe("realisations = 4\nburn_in = 3.0\nmax_lag = 2.0\n")).report, HasSubstr("there is less"));
+  EXPECT_THAT(RunStudy(recipe("realisations = 4\nburn_in = 3.0\nmax_lag = 2.0\n")).report,
+              HasSubstr("is longer than the time from 3 to the end 4"));
   EXPECT_EQ(RunStudy(recipe("realisations = 4\n", "0.5", "open")).report, "");
   EXPECT_THAT(RunStudy(recipe("realisations = 4\n", "0.5", "open\"\nnoise = false #")).report,
               HasSubstr("an open run without noise is the same"));
@@ -495,7 +496,7 @@ TEST(MpiEnsemble, SaysWhatIsWrong) {
   EXPECT_THAT(RunStudy(cold_open).report, HasSubstr("an open run without a temperature is the same"));
   std::string cold = recipe("realisations = 4\n", "0.0");
   cold.insert(cold.find("[output]"), "environments = [\"environment-0\"]\n");
-  EXPECT_THAT(RunStudy(cold).report, HasSubstr("no integrator is closed with `other`, which alone"));
+  EXPECT_THAT(RunStudy(cold).report, HasSubstr("no integrator is closed with `other`, the only warm"));
   std::string none = recipe("realisations = 4\n", "0.0");
   none.replace(none.rfind("kT = 0.5"), 8, "kT = 0.0");
   EXPECT_THAT(RunStudy(none).report, HasSubstr("no environment has a `kT` above 0"));
@@ -505,12 +506,12 @@ TEST(MpiEnsemble, SaysWhatIsWrong) {
   EXPECT_THAT(RunStudy(at_rest).report, HasSubstr("all realisations would be the same"));
   at_rest.replace(at_rest.find("kT = 0.0"), 8, "kT = 0.5");
   EXPECT_EQ(RunStudy(at_rest).report, "");
-  // Two temperatures: no equipartition to hold it to.
+  // With two temperatures there is no equipartition.
   const RunStudy mixed(recipe("realisations = 4\n", "0.0"));
   EXPECT_EQ(mixed.report, "");
 }
 
-// Slopes of exact powers, whatever the weights; and with errors the weighted mean of what pairs of points say.
+// Slopes of exact powers for any weights, and standard errors.
 TEST(Ensemble, FitsASlopeWithTheWeightsOfItsErrors) {
   const std::vector<double> x = {0.1, 0.2, 0.4}, y = {-0.03, -0.12, -0.48}, error = {0.01, 0.02, 0.01};
   EXPECT_NEAR(weighted_slope(x, y, error).slope, 2.0, 1e-14);
@@ -519,7 +520,7 @@ TEST(Ensemble, FitsASlopeWithTheWeightsOfItsErrors) {
   const WeightedSlope found = weighted_slope(two, std::vector<double>{1.0, 3.0}, known);
   EXPECT_NEAR(found.slope, std::log2(3.0), 1e-14);
   EXPECT_NEAR(found.error, std::sqrt(0.1 * 0.1 + 0.2 * 0.2) / std::log(2.0), 1e-14);
-  // One that is not known at all decides nothing.
+  // A point with a very large error has no influence.
   const WeightedSlope without =
       weighted_slope(x, std::vector<double>{1.0, 4.0, 7.0}, std::vector<double>{0.1, 0.1, 1e9});
   EXPECT_NEAR(without.slope, 2.0, 1e-8);
@@ -552,7 +553,7 @@ of = "x0_dot^2 - 0.5"
   };
   EXPECT_THAT(report("\"vv\"", "\"v\""), HasSubstr("one of the quantities of this study"));
   EXPECT_THAT(report(", \"long\"", ""), HasSubstr("two different steps"));
-  EXPECT_THAT(report("\"long\"", "\"short\""), HasSubstr("no integrator has the label `short`"));
+  EXPECT_THAT(report("\"long\"", "\"short\""), HasSubstr("no integrator has the name `short`"));
   EXPECT_THAT(report("\"order\"", "\"a/b\""), HasSubstr("letters, digits"));
 }
 

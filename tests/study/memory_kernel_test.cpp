@@ -1,4 +1,4 @@
-// Memory kernel and random force of held particles, against plain sums.
+// Memory kernel and random force of clamped particles, against sums.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -63,7 +63,7 @@ TEST(MpiMemory, RandomForceOfAWarmBathIsThatOfItsStart) {
   EXPECT_LT(warm.value("memory-kernel/midpoint/bath/random_force_error"), 0.05);
   const std::vector<double> force = warm.values("memory-kernel/midpoint/bath/random_force");
   EXPECT_GT(std::abs(force.front()), 1e-3);
-  // The kernel is what is left when the random force is taken off.
+  // The kernel does not depend on the random force.
   const std::vector<double> one = cold.values("memory-kernel/midpoint/bath/kernel"),
                             other = warm.values("memory-kernel/midpoint/bath/kernel");
   for (std::size_t i = 0; i < one.size(); ++i) EXPECT_NEAR(one[i], other[i], 1e-13);
@@ -83,7 +83,7 @@ TEST(MpiMemory, KernelOfALineIsABesselFunctionWhoseIntegralIsTheDamping) {
   EXPECT_EQ(kernel[0], 1.0);
 }
 
-// No formula is known: there is a kernel, but nothing that it could be compared with.
+// Without a known formula there is a kernel, but no error.
 TEST(MpiMemory, AnUnequalLineHasNoFormulaAndNoError) {
   const std::string table = testing::TempDir() + "bathline_memory_sites_" + std::to_string(test_world().size());
   if (test_world().is_root()) std::ofstream(table) << "0.01 1.0\n0.02 3.0\n";
@@ -128,12 +128,12 @@ steps = 2
 
 TEST(MpiMemory, SaysWhatItCannotDo) {
   const std::string exact = "[[integrators]]\nmethod = \"exact\"\non = \"closed\"\nname = \"exact\"\n";
-  EXPECT_THAT(RunStudy(recipe(bath(), exact)).report, HasSubstr("the exact flow cannot"));
+  EXPECT_THAT(RunStudy(recipe(bath(), exact)).report, HasSubstr("which `exact` does not support"));
   const std::string open = "[[integrators]]\nmethod = \"rk4\"\non = \"open\"\n";
   EXPECT_THAT(RunStudy(recipe(bath(), open)).report, HasSubstr("no integrator that is closed with one"));
 }
 
-// The force of held modes follows from their decays alone: Stoermer-Verlet takes them exactly.
+// The force of a memory on a clamped particle depends on its decay only, which Stoermer-Verlet computes exactly.
 TEST(MpiMemory, KernelOfAMemoryIsTheOneOfItsRecipe) {
   const std::string rk4 = "[[integrators]]\nmethod = \"rk4\"\non = \"closed\"\nname = \"rk4\"\n";
   const RunStudy run(

@@ -1,4 +1,4 @@
-// Closed against reduced, until, at and after the echo.
+// Differences of closed and reduced runs until, at and after the echo.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -63,7 +63,7 @@ TEST(MpiReduction, MeasuresTheDifferenceOnBothSidesOfTheEcho) {
   EXPECT_EQ(run.value("reduction/closed/after_echo"), after);
 }
 
-// On the grid of its own every gamma below 1/2 reduces exactly, on that of another one only roughly.
+// Every gamma below 1/2 reduces exactly on its own grid, but not on that of another gamma.
 TEST(MpiReduction, EveryGammaHasItsGrid) {
   const auto largest = [](const std::string& of_grid, const std::string& of_scheme) {
     std::string text = recipe("");
@@ -94,12 +94,12 @@ TEST(MpiReduction, MomentaOfTheFarParticle) {
   for (std::size_t k = 0; k < closed.size() / 2; ++k) {
     EXPECT_EQ(canonical[2 * k], closed[2 * k]);
     EXPECT_EQ(difference[2 * k + 1], std::abs(closed[2 * k + 1] - reduced[2 * k + 1]));
-    // Until the wave is there, after 50 steps, the far particle's own spring is all that acts: K0 = 15, h = 0.05.
+    // Until the wave arrives after 50 steps, only its own spring acts on the far particle: K0 = 15, h = 0.05.
     if (k > 0 && k <= 50) {
       far -= 0.05 * 15.0 * q[2 * k + 1];
       EXPECT_NEAR(canonical[2 * k + 1], far, 1e-13);
     }
-    // The step after whose kick positions differ first.
+    // Momenta differ one kick before positions do.
     if (k < 102) {
       EXPECT_LT(difference[2 * k + 1], 1e-12);
     }
@@ -117,7 +117,7 @@ TEST(MpiReduction, PairsTheNamedOnes) {
   const std::string other = "[[integrators]]\nmethod = \"rk4\"\nname = \"other\"\non = \"open\"\n";
   const RunStudy run(recipe("pairs = [\"closed:other\"]\n", other));
   ASSERT_EQ(run.report, "");
-  // Another scheme: not to round-off, but close to the same damper.
+  // Another scheme differs by more than round-off, but approximates the same damper.
   EXPECT_GT(run.value("reduction/closed/until_echo"), 1e-6);
   EXPECT_LT(run.value("reduction/closed/until_echo"), 0.2);
 }

@@ -1,4 +1,4 @@
-// Poincare and stroboscopic sections against motions in closed form.
+// Poincare and stroboscopic sections against solutions in closed form.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// A pendulum that swings from the angle 2 with w = 1.
+/// A pendulum that starts at rest at the angle 2, with w = 1.
 std::string pendulum(double step, int steps, const std::string& section, const std::string& integrator = "exact") {
   return fmt::format(R"toml(title = "t"
 [system]
@@ -36,8 +36,8 @@ poincare_section = {}
                      step, steps, integrator, section);
 }
 
-// sin(theta/2) = k sin(phi), t = F(phi, k) from the lowest point: it is there on its way up after three quarters of a
-// period of 4 K(k).
+// sin(theta/2) = k sin(phi), t = F(phi, k) from the lowest point, which it passes upwards after three quarters of the
+// period 4 K(k).
 constexpr double highest = 2.0;
 const double modulus = std::sin(highest / 2);
 const double period = 4 * std::comp_ellint_1(modulus);
@@ -69,8 +69,8 @@ Errors errors_at(double theta, double step) {
   return errors;
 }
 
-// The polynomial errs by the sixth power of the step in time and place, and by the fifth in the momentum; what is next
-// changes the slope by less than a half where the error falls by 32 or more. The place itself is on the surface.
+// The error of the polynomial is of order 6 in time and position, and of order 5 in the momentum; the next term changes
+// the measured order by less than 1/2. The position is on the surface.
 TEST(MpiSection, LandsOnTheSurfaceToTheOrderOfThePolynomial) {
   const Errors coarse = errors_at(1.3, 0.4), fine = errors_at(1.3, 0.2);
   EXPECT_LT(coarse.time, 1e-3);
@@ -96,7 +96,7 @@ TEST(MpiSection, CountsCrossingsOfItsDirection) {
   for (double p : down) EXPECT_NEAR(p, -momentum_at(0.0), 1e-2);
 }
 
-// Where it starts on the surface, it does not cross it there; and a step that ends on it counts once.
+// A start on the surface is not a crossing, and a step that ends on the surface counts once.
 TEST(MpiSection, StartsAndStepsThatEndOnTheSurfaceAreNoCrossings) {
   std::string text = pendulum(0.25, 16, "{ of = \"theta\", direction = \"both\" }");
   text.replace(text.find("q0 = [2.0]"), 10, "q0 = [0.0]\nv0 = [1.0]");
@@ -112,7 +112,7 @@ TEST(MpiSection, StartsAndStepsThatEndOnTheSurfaceAreNoCrossings) {
   EXPECT_EQ(RunStudy(onto_it).values("run/poincare_time"), (std::vector<double>{1.0}));
 }
 
-// A step of 0.3 s does not divide 0.7 s, and one of 0.1 s does so up to round-off; both give every multiple once.
+// A step of 0.3 s does not divide 0.7 s, and one of 0.1 s does up to round-off; both give every multiple once.
 TEST(MpiSection, LooksEveryPeriodWhateverTheStep) {
   for (const double step : {0.3, 0.1, 1.9}) {
     const int steps = static_cast<int>(std::lround(5.7 / step));
@@ -123,7 +123,7 @@ TEST(MpiSection, LooksEveryPeriodWhateverTheStep) {
     const std::vector<double> time = run.values("run/poincare_time"), q = run.values("run/poincare_q"),
                               p = run.values("run/poincare_p");
     ASSERT_EQ(time.size(), 8u) << step;
-    // Of Hermite's polynomial: h^6 max |q^(6)| / (2^6 6!), and fifteen times that for the slope.
+    // The error of Hermite's polynomial: h^6 max |q^(6)| / (2^6 6!), and fifteen times that for its derivative.
     const double error = 2.0 * std::pow(step, 6) / (64 * 720) + 1e-12;
     for (int k = 0; k < 8; ++k) {
       EXPECT_NEAR(time[k], 0.7 * (k + 1), 1e-12);
@@ -133,13 +133,13 @@ TEST(MpiSection, LooksEveryPeriodWhateverTheStep) {
   }
 }
 
-// Three times 1.1 is more than eleven times 0.3 by the last digit.
+// In floating-point arithmetic 3 x 1.1 exceeds 11 x 0.3 by round-off.
 TEST(MpiSection, LooksAtTheEndWhereAPeriodEndsThere) {
   const RunStudy run(pendulum(0.3, 11, "{ period = 1.1 }"));
   EXPECT_EQ(run.values("run/poincare_time").size(), 3u);
 }
 
-// Systems without names of their own go by x, y, z.
+// Coordinates without names are x, y, z.
 TEST(MpiSection, KnowsTheAxesOfEverySystem) {
   const std::string planet = R"(title = "t"
 [system]

@@ -1,4 +1,4 @@
-// A damped time-centred step is a symplectic step of its substituting system, and where that does not exist is counted.
+// A damped time-centred step is a symplectic step of its substituting system; steps without one are counted.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -64,7 +64,7 @@ TEST(MpiSubstitution, OneParticleByHand) {
   EXPECT_LT(std::abs(step.difference[0]), 1e-15);
 }
 
-// F1 is the step of the integrator itself, which knows nothing of these matrices.
+// F1 is the step of the integrator, which does not use these matrices.
 TEST(MpiSubstitution, DampedMatrixIsTheIntegratorsStep) {
   RandomNumbers random(31);
   const MatrixXd half = random_matrix(3, 3, random), other = random_matrix(3, 3, random);
@@ -92,7 +92,7 @@ TEST(MpiSubstitution, SubstituteIsSymplecticAndLeadsToTheSameState) {
     VectorXd z(6);
     z << q, p;
     const VectorXd difference = step.matrix * z - system.damped_matrix() * z;
-    // These products round once more than what the bounds are for.
+    // These products have one more rounding than the bounds assume.
     const double size = (step.matrix.cwiseAbs() * z.cwiseAbs()).maxCoeff();
     EXPECT_LT((difference.cwiseAbs() - 2.0 * step.difference_bound).maxCoeff(), 1e-15 * (1.0 + size));
     EXPECT_LE((step.difference.cwiseAbs() - step.difference_bound).maxCoeff(), 0.0);
@@ -115,14 +115,14 @@ TEST(MpiSubstitution, NoSpringGivesAForceAtTheOrigin) {
   EXPECT_EQ(step.undefined, 1);
   EXPECT_FALSE(step.is_defined);
   EXPECT_EQ(step.stiffness[0], -std::numeric_limits<double>::infinity());
-  // One that is there beside it stays defined, the step has no F2 all the same.
+  // Another component stays defined, but the step has no F2.
   const ParticleSystem two = linear_system(VectorXd{{1.0, 1.0}}, 16.0 * MatrixXd::Identity(2, 2));
   const SubstitutingSystem pair(two, 4.0 * MatrixXd::Identity(2, 2), tau);
   const SubstitutingSystem::Substitute both = pair.substitute(VectorXd{{1.0, 2.0}}, VectorXd{{-8.0, 0.0}});
   EXPECT_EQ(both.undefined, 1);
   EXPECT_FALSE(both.is_defined);
   EXPECT_TRUE(std::isfinite(both.stiffness[1]));
-  // A step beside it has a very stiff spring, and a bound to match.
+  // A nearby step has a very stiff spring, and a correspondingly large bound.
   const SubstitutingSystem::Substitute near = system.substitute(q, VectorXd::Constant(1, -8.0 * (1.0 + 1e-9)));
   ASSERT_TRUE(near.is_defined);
   EXPECT_GT(std::abs(near.stiffness[0]), 1e9);
@@ -131,13 +131,14 @@ TEST(MpiSubstitution, NoSpringGivesAForceAtTheOrigin) {
 }
 
 TEST(MpiSubstitution, QuotientsBeyondTheRangeOfNumbersAreNone) {
-  // The second pulls the first, which is so heavy that q + q+ is some 1e-298: a force of 1e10 over that overflows.
+  // The second particle pulls the first, which is so heavy that q + q+ is about 1e-298: the quotient with a force of
+  // 1e10 overflows.
   const ParticleSystem heavy = linear_system(VectorXd{{1e306, 1.0}}, MatrixXd::Zero(2, 2));
   const SubstitutingSystem system(heavy, MatrixXd{{1.0, -1.0}, {-1.0, 1.0}}, 0.1);
   const VectorXd q = VectorXd::Zero(2), p{{0.0, 1e10}};
-  const double place = system.damped_step(q, p)[0];
-  ASSERT_GT(std::abs(place), 0.0);
-  ASSERT_LT(std::abs(place), 1e-297);
+  const double position = system.damped_step(q, p)[0];
+  ASSERT_GT(std::abs(position), 0.0);
+  ASSERT_LT(std::abs(position), 1e-297);
   const SubstitutingSystem::Substitute step = system.substitute(q, p);
   EXPECT_EQ(step.undefined, 1);
   EXPECT_FALSE(step.is_defined);
@@ -153,7 +154,7 @@ TEST(MpiSubstitution, WhereThereIsNoForceNoSpringIsNeeded) {
   EXPECT_EQ(rest.difference, VectorXd::Zero(4));
 }
 
-// 1 + tau^2 (K + K~)/4 = 0: the spring is there, but its equations cannot be solved. q + tau p / 2 = 0 makes it so.
+// If q + tau p / 2 = 0, the spring is defined with 1 + tau^2 (K + K~)/4 = 0, and its equations are singular.
 TEST(MpiSubstitution, SpringsWhoseStepDoesNotExistHaveNoMatrix) {
   const SubstitutingSystem system(single(1.0, 16.0), MatrixXd::Constant(1, 1, 4.0), tau);
   const SubstitutingSystem::Substitute step =
@@ -220,13 +221,13 @@ TEST(MpiSubstitution, StepsWithoutSubstituteAreLeftOutAndCounted) {
     EXPECT_FALSE(std::isnan(defects[i])) << i;
     EXPECT_EQ(undefined[i], 0.0);
   }
-  // What is left is judged without them.
+  // Maxima and fractions do not include them.
   EXPECT_LE(run.value(group + "fraction"), 1.0);
   EXPECT_EQ(*std::max_element(defects.begin() + 1, defects.end()), run.value(group + "largest_defect"));
 }
 
-// One particle beside its curve: the substitute keeps the area with it, the damped motion loses det F1 = 1.015/1.025 of
-// it a step.
+// One particle with an offset: the area is invariant for the substitute, and is multiplied by det F1 = 1.015/1.025 in
+// each step of the damped system.
 TEST(MpiSubstitution, BesideTheCurve) {
   std::string text = recipe("kind = \"linear\"\nM = [1.0]\nK = [2.0]\nC = [0.05]\nq0 = [0.1]\nv0 = [0.2]\n",
                             "offset = 0.01\n", time_centred, 200);
@@ -234,19 +235,20 @@ TEST(MpiSubstitution, BesideTheCurve) {
   ASSERT_EQ(run.report, "");
   const std::string group = "substituting-system/time-centred/";
   const std::vector<double> area = run.values(group + "area"), damped = run.values(group + "damped_area");
-  const std::vector<double> beside = run.values(group + "offset_q"), from_there = run.values(group + "offset_damped_q");
+  const std::vector<double> offset_q = run.values(group + "offset_q"),
+                            offset_damped_q = run.values(group + "offset_damped_q");
   ASSERT_EQ(area.size(), 200u);
-  ASSERT_EQ(beside.size(), 200u);
+  ASSERT_EQ(offset_q.size(), 200u);
   double expected = -0.01 * 0.2;
   for (std::size_t k = 0; k < area.size(); ++k) {
     expected *= 1.015 / 1.025;
     EXPECT_NEAR(area[k], -0.002, 1e-13);
     EXPECT_NEAR(damped[k], expected, 1e-14);
   }
-  // The first step by hand, with the stiffness that belongs to the curve.
+  // The first step by hand, with the stiffness of the curve.
   const double stiffness = run.values(group + "stiffness").front(), x = 0.25 * 0.04 * (2.0 + stiffness);
-  EXPECT_NEAR(beside.front(), ((1.0 - x) * 0.11 + 0.2 * 0.2) / (1.0 + x), 1e-15);
-  EXPECT_NEAR(from_there.front(), ((1.0 - 0.02 + 0.005) * 0.11 + 0.2 * 0.2) / 1.025, 1e-15);
+  EXPECT_NEAR(offset_q.front(), ((1.0 - x) * 0.11 + 0.2 * 0.2) / (1.0 + x), 1e-15);
+  EXPECT_NEAR(offset_damped_q.front(), ((1.0 - 0.02 + 0.005) * 0.11 + 0.2 * 0.2) / 1.025, 1e-15);
   EXPECT_GT(run.value(group + "largest_growth"), 1.0);
   EXPECT_FALSE(RunStudy(recipe(two, "", time_centred)).has(group + "area"));
 }

@@ -1,4 +1,4 @@
-// Trajectories in the result file against the motion itself.
+// Trajectories in the result file against the states of the problem.
 #include "driver/time_loop.hpp"
 
 #include <gmock/gmock.h>
@@ -50,7 +50,8 @@ TEST(MpiTrajectory, RecordsTheStartEveryFewStepsAndTheEnd) {
   EXPECT_EQ(run.value("closed/p"), -1.0);
 }
 
-// Whatever is recorded of the particles has the same bits where the sites that come too late are left behind.
+// With particles_only the recorded values of the particles have the same bits, although sites without influence are
+// dropped.
 TEST(MpiTrajectory, LeavesEnvironmentsBehindWhereOnlyParticlesAreAskedFor) {
   const RunStudy all(recipe(closed, "every = 10\n")), particles(recipe(closed, "every = 10\nparticles_only = true\n"));
   ASSERT_EQ(particles.report, "");
@@ -62,7 +63,7 @@ TEST(MpiTrajectory, LeavesEnvironmentsBehindWhereOnlyParticlesAreAskedFor) {
   }
 }
 
-// No step at all, and a line of one site however many ranks there are.
+// No steps, and a line of one site on any number of ranks.
 TEST(MpiTrajectory, EveryIntegratorTakesNoStepsAndALineOfOneSite) {
   for (const Method& method : methods()) {
     if (method.domain == Method::Domain::contact) continue;
@@ -75,7 +76,7 @@ TEST(MpiTrajectory, EveryIntegratorTakesNoStepsAndALineOfOneSite) {
     ASSERT_EQ(few.report, "");
     ASSERT_FALSE(few.failure);
     EXPECT_EQ(few.values("closed/time").size(), 54u);
-    // Half a second on the particle, which started inwards, is nearer to the origin.
+    // After half a second the particle, which starts inwards, is nearer to the origin.
     EXPECT_LT(few.values("closed/q")[10], 1.5);
     text.replace(text.find("steps = 53"), 10, "steps = 0");
     const RunStudy none(text);
@@ -165,7 +166,7 @@ steps = 53
          "[output]\nevery = 5\n[study]\nkind = \"trajectory\"\n";
 }
 
-// Nothing couples the two: under the midpoint rule either gains what its own environment gives, but for rounding of J.
+// The two are uncoupled: under the midpoint rule each gains the heat of its own environment up to round-off.
 TEST(MpiTrajectory, PowerOfNoiseIsTheHeatBetweenTwoRecords) {
   const std::string all = "[[integrators]]\nmethod = \"exact\"\nname = \"exact\"\non = \"open\"\n";
   std::string text;
@@ -203,7 +204,7 @@ TEST(MpiTrajectory, PowerOfNoiseIsTheHeatBetweenTwoRecords) {
   EXPECT_FALSE(RunStudy(two_warm(cold)).has("cold/power"));
 }
 
-// The rules anew from the recorded path, and closed runs, where no drag does work.
+// The rules recomputed from the recorded path, and closed runs without drag.
 TEST(MpiTrajectory, SumsTheWorkByRulesThatKnowNoIntegrator) {
   const RunStudy run(
       recipe("[[integrators]]\nmethod = \"rk4\"\nname = \"open\"\non = \"open\"\n" + closed, "work_rules = true\n"));
@@ -231,8 +232,8 @@ TEST(MpiTrajectory, SumsTheWorkByRulesThatKnowNoIntegrator) {
   EXPECT_FALSE(RunStudy(recipe(closed)).has("closed/ledger_hermite"));
 }
 
-// Along the exact motion Lobatto's quadrature is off by T h^6 P^(6) / 1512000, P = C v^2 = 9 W at twice 2 rad/s: 1e-9
-// J, and the path by 2 C h^6 v' q^(6) T / (720 * 140) = 5e-10 J; with half the step by a 64th of it.
+// Along the exact solution the error of Lobatto quadrature is T h^6 P^(6) / 1512000, P = C v^2 = 9 W at twice 2 rad/s:
+// 1e-9 J, and the path by 2 C h^6 v' q^(6) T / (720 * 140) = 5e-10 J; with half the step by a 64th of it.
 TEST(MpiTrajectory, SumsTheWorkOfTheExactMotionToOrderSix) {
   std::vector<double> largest;
   for (const char* step : {"step = 0.05\nsteps = 53", "step = 0.025\nsteps = 106"}) {
@@ -279,7 +280,7 @@ kind = "trajectory"
   EXPECT_GT(std::abs(run.values("open/energy_dissipated").back()), 0.01);
 }
 
-// Round a damped orbit the analogue of the Laplace-Runge-Lenz vector stays where it is (limebeer2020, section V).
+// On a damped orbit the analogue of the Laplace-Runge-Lenz vector is constant (limebeer2020, section V).
 TEST(MpiTrajectory, IntegratesObservablesAlongThePath) {
   const RunStudy run(R"(title = "t"
 [system]
@@ -305,7 +306,7 @@ kind = "trajectory"
   ASSERT_EQ(vector.size(), 2 * time.size());
   for (std::size_t k = 0; k < time.size(); ++k) {
     EXPECT_NEAR(angular[k], 1.2 * std::exp(-0.05 * time[k]), 1e-10);
-    // The trapezoidal rule over the records is what limits it.
+    // The tolerance is the error of the trapezoidal rule over the records.
     EXPECT_NEAR(vector[2 * k], vector[0], 1e-4);
     EXPECT_NEAR(vector[2 * k + 1], vector[1], 1e-4);
   }
@@ -342,7 +343,7 @@ kind = "trajectory"
   for (const double q : run.values("open/q")) EXPECT_TRUE(std::isfinite(q));
 }
 
-/// What a run of one case says of its ledger at the end.
+/// The warning about the energy ledger at the end of a run, if there is one.
 std::string ledger_finding(const std::string& system, const std::string& time, const std::string& integrator) {
   std::ostringstream log;
   const auto sink = std::make_shared<spdlog::sinks::ostream_sink_mt>(log);
@@ -358,7 +359,7 @@ std::string ledger_finding(const std::string& system, const std::string& time, c
   return text.find("energy_total drifts by") == std::string::npos ? "" : text;
 }
 
-// A planet that is let go above its sun falls through it within a step and leaves with an energy that it never had.
+// A planet released at rest passes its sun within a step and gains energy by the error of the step.
 TEST(MpiTrajectory, SaysWhereTheLedgerLeftWhatTheSchemeCanExplain) {
   const std::string at_rest = "kind = \"kepler\"\nM = 1.0\nmu = 1.0\nalpha = 0.0\nq0 = [[1.0, 0.0]]\n";
   for (const char* name : {"gamma", "stoermer-verlet", "rk4", "explicit-euler", "yoshida4"}) {
@@ -382,7 +383,7 @@ TEST(MpiTrajectory, TakesWhatASchemeDoesByDesignForGranted) {
     const char* time;
     const char* integrator;
   } cases[] = {
-      // Swings: coarse steps, and an ellipse of eccentricity 0.8.
+      // Energy oscillations: coarse steps, and an ellipse of eccentricity 0.8.
       {oscillator("0.0"), "step = 1.8\nsteps = 500\n", "name = \"gamma\"\n"},
       {oscillator("0.0"), "step = 1.8\nsteps = 500\n", "name = \"stoermer-verlet\"\n"},
       {ellipse, "step = 0.01\nsteps = 4000\n", "name = \"gamma\"\n"},
@@ -395,7 +396,7 @@ TEST(MpiTrajectory, TakesWhatASchemeDoesByDesignForGranted) {
       {oscillator("0.0"), "step = 0.1\nsteps = 500\n", "name = \"implicit-euler\"\n"},
       {oscillator("0.0"), "step = 1.5\nsteps = 500\n", "name = \"rk4\"\n"},
       {ellipse, "step = 0.002\nsteps = 4000\n", "name = \"explicit-euler\"\n"},
-      // Errors of what a damper has taken.
+      // Errors of the dissipated energy.
       {oscillator("1.0"), "step = 0.5\nsteps = 60\n", "name = \"gamma\"\n"},
       {oscillator("4.0"), "step = 0.3\nsteps = 60\n", "name = \"gamma\"\ngamma = 1.0\n"},
       {oscillator("0.2"), "step = 0.5\nsteps = 60\n", "name = \"explicit-euler\"\nallow_unstable = true\n"},

@@ -43,14 +43,14 @@ TEST(MpiWave, FrontMovesASiteAStepOnTheCharacteristicGrid) {
   EXPECT_NEAR(run.value("wave/echo_time"), 20.0, 0.5);
   const std::vector<double> front = run.values("wave/front_site");
   EXPECT_EQ(front[0], 0.0);
-  // The head has moved after one step, and every step carries that on by a site.
+  // The head moves in the first step, and the front by one site in every further step.
   for (std::size_t i = 1; i <= 20; ++i) EXPECT_EQ(front[i], 10.0 * static_cast<double>(i) - 1.0);
-  // Nothing comes in before the echo, once the head has moved at all.
+  // The incoming velocity is zero before the echo, after the first step.
   const std::vector<double> incoming = run.values("wave/incoming_velocity");
   for (std::size_t k = 1; k < 390; ++k) ASSERT_NEAR(incoming[k], 0.0, 0.1) << "step " << k;
 }
 
-// Off the grid the lattice is dispersive: the front is smeared out, and its echo lower than what the start stirs up.
+// Off the grid the lattice is dispersive: the front is broadened, and its echo is lower than the signal of the start.
 TEST(MpiWave, EchoIsToldFromTheStart) {
   std::string text = recipe("[output]\nsnapshots = 10\n", "closed", "M = 0.1\nlambda = 40.0\n");
   text.replace(text.find("step = 0.05"), 11, "step = 0.01");

@@ -1,4 +1,4 @@
-// What formulas of an ensemble may know of the energy ledger: work, heat, and heat by environment.
+// The entries of the energy ledger in formulas of an ensemble: work, heat, and heat by environment.
 #pragma once
 
 #include <span>
@@ -11,33 +11,34 @@
 
 namespace bathline {
 
-/// `work`, `heat`, `gain`, and `heat_<name>` of every environment with a name that formulas can have.
+/// `work`, `heat`, `gain`, and `heat_<name>` for every environment whose name is an identifier.
 std::vector<std::string> ledger_names(const Recipe& recipe);
 
-/// Adds a mistake where a formula asks for the heat of one environment of an open run in which that is not known.
+/// Adds a mistake where a formula uses the heat of one environment of an open run in which that is not known.
 void check_ledger(const Experiment& experiment, const Measurements& measurements, Mistakes& mistakes);
 
-/// The numbers of one case, in the order of their names.
+/// The ledger entries of a case, in the order of their names.
 class LedgerNumbers {
  public:
-  /// Nothing is looked at where no formula asks for it. @note Collective.
-  LedgerNumbers(const Recipe& recipe, const Experiment& experiment, const Measurements& measurements, const Case& one);
+  /// Evaluates only what a formula uses. @note Collective.
+  LedgerNumbers(const Recipe& recipe, const Experiment& experiment, const Measurements& measurements,
+                const Case& this_case);
 
-  std::size_t size() const { return wanted_.size(); }
+  std::size_t size() const { return requested_.size(); }
   bool is_requested() const;
-  /// Before the stepper of a prepared problem is made. @note Collective.
+  /// To be called before the stepper of a prepared problem is made. @note Collective.
   void begin(Problem& problem);
-  /// In J since `begin`: work from outside, heat that environments or damping have taken, the energy that the particles
-  /// have gained, and by environment the heat that it has taken. @note Collective.
+  /// In J since `begin`: work of external forces, heat absorbed by environments or damping, energy gained by the
+  /// particles, and the heat absorbed by each environment. @note Collective.
   void read(Problem& problem, std::span<double> numbers) const;
 
  private:
-  void put(Problem& problem, std::span<double> numbers) const;
+  void evaluate(Problem& problem, std::span<double> numbers) const;
 
-  std::vector<bool> wanted_;
+  std::vector<bool> requested_;
   bool closed_;
-  std::vector<std::size_t> environments_;  // of the case, by place among the numbers; 0 where it has no name
-  std::vector<Eigen::VectorXd> shares_;    // of an open run: 1 where the damping is that of the environment
+  std::vector<std::size_t> environments_;  // index of the heat of each environment of the case; 0 where it has no name
+  std::vector<Eigen::VectorXd> damped_coordinates_;  // of open runs: 1 for coordinates that the environment damps
   std::vector<double> start_;
 };
 

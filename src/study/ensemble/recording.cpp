@@ -1,4 +1,4 @@
-// What is recorded of the realisations of an ensemble under way.
+// The records of the realisations of an ensemble during the run.
 // Tested by tests/study/ensemble_test.cpp.
 #include "study/ensemble/recording.hpp"
 
@@ -53,30 +53,30 @@ void Recording::add_to(Sums& sums) {
   }
 }
 
-std::optional<Failure> record_all(const Case& one, std::int64_t every, const EnsembleColumns& columns,
+std::optional<Failure> record_all(const Case& this_case, std::int64_t every, const EnsembleColumns& columns,
                                   std::span<Problem> problems, std::vector<Recording>& recordings, bool wants_energy,
                                   std::size_t& failed) {
-  std::unique_ptr<BatchStepper> ranks_per_realisation;
-  std::vector<std::unique_ptr<Stepper>> alone;
-  const auto* scheme = std::get_if<ExplicitScheme>(&one.scheme);
-  if (scheme != nullptr && problems.size() > 1) ranks_per_realisation = make_batch_stepper(*scheme, problems, one.step);
-  for (std::size_t i = 0; !ranks_per_realisation && i < problems.size(); ++i) {
-    alone.push_back(make_stepper(one.scheme, problems[i], one.step));
+  std::unique_ptr<BatchStepper> batch;
+  std::vector<std::unique_ptr<Stepper>> steppers;
+  const auto* scheme = std::get_if<ExplicitScheme>(&this_case.scheme);
+  if (scheme != nullptr && problems.size() > 1) batch = make_batch_stepper(*scheme, problems, this_case.step);
+  for (std::size_t i = 0; !batch && i < problems.size(); ++i) {
+    steppers.push_back(make_stepper(this_case.scheme, problems[i], this_case.step));
   }
-  const AdvanceHints ahead{.wants_energy = wants_energy};
+  const AdvanceHints hints{.wants_energy = wants_energy};
   for (std::size_t record = 0; record < columns.records; ++record) {
-    if (record > 0 && ranks_per_realisation) ranks_per_realisation->advance(every);
-    const double time = static_cast<double>(record) * static_cast<double>(every) * one.step;
+    if (record > 0 && batch) batch->advance(every);
+    const double time = static_cast<double>(record) * static_cast<double>(every) * this_case.step;
     for (failed = 0; failed < problems.size(); ++failed) {
-      if (record > 0 && !ranks_per_realisation) {
-        if (std::optional<Failure> failure = alone[failed]->advance(every, ahead)) return failure;
+      if (record > 0 && !batch) {
+        if (std::optional<Failure> failure = steppers[failed]->advance(every, hints)) return failure;
       }
       recordings[failed].record(time);
     }
   }
   for (failed = 0; failed < problems.size(); ++failed) {
     if (!problems[failed].communicator().is_root() || recordings[failed].is_finite()) continue;
-    return Failure{one.steps, 0.0, "the state is no longer finite"};
+    return Failure{this_case.steps, 0.0, "the state is not finite"};
   }
   return std::nullopt;
 }

@@ -1,4 +1,4 @@
-// What is recorded of the realisations of an ensemble under way.
+// The records of the realisations of an ensemble during the run.
 #pragma once
 
 #include <span>
@@ -9,23 +9,23 @@
 
 namespace bathline {
 
-/// One realisation that is looked at, record by record.
+/// The records of one realisation.
 class Recording {
  public:
-  /// Before the stepper of a prepared problem is made; the problem, the columns and the measurements must outlive it.
-  /// @note Collective, as are records.
+  /// To be called before the stepper of a prepared problem is made; the problem, the columns and the measurements must
+  /// outlive it. @note Collective, as is `record`.
   Recording(Problem& problem, const EnsembleColumns& columns, const Measurements& measurements,
             const LedgerNumbers& ledger);
 
-  /// The next record, at `time` in s.
+  /// Adds the next record, at `time` in s.
   void record(double time);
-  /// Whether all of it is finite, on the rank that has the particles.
+  /// Whether all values are finite, on the rank that has the particles.
   bool is_finite() const;
-  /// Adds series and averages over time, each block a sample of the latter.
+  /// Adds series and averages over time; each block is a sample of the latter.
   void add_to(Sums& sums);
-  /// What is kept of every realisation.
+  /// The values stored for every realisation.
   std::vector<double> per_realisation() const { return observation_.per_realisation(); }
-  /// Positions by record, and then velocities.
+  /// Positions by record, followed by velocities.
   std::span<const double> path() const { return {values_.data(), columns_.kinetic()}; }
 
  private:
@@ -34,13 +34,13 @@ class Recording {
   LedgerNumbers ledger_;
   Observation observation_;
   std::vector<double> values_;
-  Eigen::VectorXd variables_;  // of formulas
+  Eigen::VectorXd variables_;  // arguments of formulas
   std::size_t next_ = 0;
 };
 
-/// Takes realisations of a case to its end, side by side in the lanes of registers where they can be, with `every`
-/// steps between two records. The number among them of the one that fails stands in `failed`. @note Collective.
-std::optional<Failure> record_all(const Case& one, std::int64_t every, const EnsembleColumns& columns,
+/// Advances realisations of a case to its end, as a batch in SIMD lanes where that is supported, with `every` steps
+/// between two records. `failed` is the index of the realisation that fails. @note Collective.
+std::optional<Failure> record_all(const Case& this_case, std::int64_t every, const EnsembleColumns& columns,
                                   std::span<Problem> problems, std::vector<Recording>& recordings, bool wants_energy,
                                   std::size_t& failed);
 

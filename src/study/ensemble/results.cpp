@@ -1,4 +1,4 @@
-// What an ensemble has found, in the result file.
+// Writes the results of an ensemble to the result file.
 // Tested by tests/study/ensemble_test.cpp.
 #include "study/ensemble/results.hpp"
 
@@ -14,12 +14,12 @@ namespace bathline {
 
 namespace {
 
-/// kT of the environments where all have the same, or that of an open run; else, and for quantum baths, NaN.
-double temperature(const Experiment& experiment, const Case& one) {
-  if (const auto& stated = experiment.system().temperature; stated && !one.closed) {
+/// kT of the environments if all have the same, or that of an open run; NaN otherwise, and for quantum baths.
+double temperature(const Experiment& experiment, const Case& this_case) {
+  if (const auto& stated = experiment.system().temperature; stated && !this_case.closed) {
     return stated->isConstant((*stated)[0], 0.0) ? (*stated)[0] : std::numeric_limits<double>::quiet_NaN();
   }
-  const Problem problem = experiment.make_closed_problem(one, one.step);
+  const Problem problem = experiment.make_closed_problem(this_case, this_case.step);
   double kt = std::numeric_limits<double>::quiet_NaN();
   for (const auto& environment : problem.environments()) {
     if (std::isnan(kt)) kt = environment->properties().temperature;
@@ -30,21 +30,21 @@ double temperature(const Experiment& experiment, const Case& one) {
   return kt;
 }
 
-/// The velocity autocorrelation of linear particles in equilibrium, <v(t) v(0)> = exp(A t)_vv kT/m; empty where they
-/// are not linear. A is the motion of the damped particles, by limebeer2020, section II-A, and weiss2012, section 2;
-/// with a warm memory that of the particles and the memory.
-std::vector<double> langevin_correlation(const Experiment& experiment, const Case& one, const Columns& columns,
+/// The velocity autocorrelation of linear particles in equilibrium, <v(t) v(0)> = exp(A t)_vv kT/m; empty for nonlinear
+/// systems. A is the matrix of the damped particles, by limebeer2020, section II-A, and weiss2012, section 2; with a
+/// warm memory that of particles and memory.
+std::vector<double> langevin_correlation(const Experiment& experiment, const Case& this_case, const Columns& columns,
                                          double kt) {
   std::vector<double> theory;
-  const Problem problem = experiment.make_problem(one, one.step, one.closed && one.noise);
+  const Problem problem = experiment.make_problem(this_case, this_case.step, this_case.closed && this_case.noise);
   if (!problem.system().is_linear() || !problem.has_linear_environments()) return theory;
   const auto has_sites = [](const auto& environment) { return environment->properties().sites > 0; };
   if (!std::all_of(problem.environments().begin(), problem.environments().end(), has_sites)) return theory;
-  const Eigen::MatrixXd motion = AssembledSystem(problem, LumpedNetwork::no_limit).linear_sde().drift;
+  const Eigen::MatrixXd drift = AssembledSystem(problem, LumpedNetwork::no_limit).linear_sde().drift;
   const auto n = static_cast<Eigen::Index>(columns.dofs);
   for (std::size_t lag = 0; lag < columns.lags; ++lag) {
-    const double t = static_cast<double>(lag) * static_cast<double>(experiment.output().every) * one.step;
-    const Eigen::MatrixXd flow = matrix_exponential(t * motion);
+    const double t = static_cast<double>(lag) * static_cast<double>(experiment.output().every) * this_case.step;
+    const Eigen::MatrixXd flow = matrix_exponential(t * drift);
     for (std::size_t particle = 0; particle < columns.particles; ++particle) {
       double mean = 0.0;
       for (std::size_t axis = 0; axis < columns.axes; ++axis) {
@@ -58,40 +58,40 @@ std::vector<double> langevin_correlation(const Experiment& experiment, const Cas
 }
 
 std::string squared(const std::string& units) { return units == "1" ? units : "(" + units + ")2"; }
-/// Units of a density.
+/// Units of a probability density.
 std::string per(const std::string& units) { return units == "1" ? units : "1/(" + units + ")"; }
 
-/// Puts arrays into a group, means over realisations with their standard errors.
+/// Writes the arrays of a group; means over realisations with their standard errors.
 class Group {
  public:
-  Group(const Experiment& experiment, const EnsembleOptions& options, const Case& one, const EnsembleColumns& columns,
-        const EnsembleTotals& total, ResultFile& file)
+  Group(const Experiment& experiment, const EnsembleOptions& options, const Case& this_case,
+        const EnsembleColumns& columns, const EnsembleTotals& total, ResultFile& file)
       : experiment_(experiment),
         options_(options),
-        one_(one),
+        case_(this_case),
         columns_(columns),
         total_(total),
         file_(file),
-        name_("ensemble/" + one.label),
+        name_("ensemble/" + this_case.label),
         time_{"time", indices(columns.records), "s", "time"},
         lag_{"lag", indices(columns.lags), "s", "lag"},
         particle_{"particle", indices(columns.particles), "1", "particle, counted from 0"},
         axis_{"axis", indices(columns.axes), "1", "axis, counted from 0"} {
-    const double spacing = static_cast<double>(experiment.output().every) * one.step;
+    const double spacing = static_cast<double>(experiment.output().every) * this_case.step;
     for (double& t : time_.values) t *= spacing;
     for (double& t : lag_.values) t *= spacing;
   }
 
   void write() {
-    file_.number(name_, "step", "s", "time step", one_.step);
-    const Eigen::VectorXd damping = experiment_.make_open_problem(one_).damping().diagonal();
+    file_.number(name_, "step", "s", "time step", case_.step);
+    const Eigen::VectorXd damping = experiment_.make_open_problem(case_).damping().diagonal();
     array("damping", "kg/s", "damping constant of each degree of freedom in open runs", {particle_, axis_},
           {damping.data(), static_cast<std::size_t>(damping.size())});
     if (options_.series) write_series();
     write_velocities();
     for (std::size_t i = 0; i < options_.measurements.quantities.size(); ++i) write_quantity(i);
-    for (std::size_t i = 0; i < options_.measurements.densities.size(); ++i) write_density(i);
-    for (std::size_t i = 0; i < options_.measurements.passages.size(); ++i) write_passage(i);
+    for (std::size_t i = 0; i < options_.measurements.joint_histograms.size(); ++i) write_joint_histogram(i);
+    for (std::size_t i = 0; i < options_.measurements.first_passages.size(); ++i) write_passage(i);
     write_paths();
   }
 
@@ -105,7 +105,7 @@ class Group {
   }
 
   Estimate estimate_of(std::size_t begin, std::size_t count) const {
-    // Every block is a sample of an average over time.
+    // Each block is a sample of the averages over time.
     const std::int64_t samples = options_.realisations * (begin < columns_.correlation() ? 1 : options_.blocks);
     return estimate(total_.sums, begin - columns_.skipped, count, samples);
   }
@@ -113,48 +113,49 @@ class Group {
              const Dimensions& dimensions, std::span<const double> values) {
     file_.array(name_, {name, units, long_name, {}}, dimensions, values);
   }
-  /// What lies at `begin`, times `scale`.
-  Estimate put(const std::string& name, const std::string& units, const std::string& long_name,
-               const Dimensions& dimensions, std::size_t begin, std::size_t count, double scale = 1.0) {
-    Estimate found = estimate_of(begin, count);
-    for (double& value : found.mean) value *= scale;
-    for (double& value : found.error) value *= scale;
-    array(name, units, long_name, dimensions, found.mean);
-    array(name + "_error", units, "standard error of the " + long_name, dimensions, found.error);
-    return found;
+  /// Writes `count` means from `begin` on, times `scale`, and their standard errors.
+  Estimate write_estimate(const std::string& name, const std::string& units, const std::string& long_name,
+                          const Dimensions& dimensions, std::size_t begin, std::size_t count, double scale = 1.0) {
+    Estimate result = estimate_of(begin, count);
+    for (double& value : result.mean) value *= scale;
+    for (double& value : result.error) value *= scale;
+    array(name, units, long_name, dimensions, result.mean);
+    array(name + "_error", units, "standard error of the " + long_name, dimensions, result.error);
+    return result;
   }
 
   void write_series() {
     const std::size_t count = columns_.records * columns_.dofs;
-    const Estimate q = put("mean_q", "m", "mean position", {time_, particle_, axis_}, columns_.q(), count);
-    const Estimate v = put("mean_v", "m/s", "mean velocity", {time_, particle_, axis_}, columns_.v(), count);
-    put("kinetic_energy", "J", "mean kinetic energy", {time_, particle_}, columns_.kinetic(),
-        columns_.records * columns_.particles);
-    put_variance("variance_q", "m2", "variance of the position over realisations", q);
-    put_variance("variance_v", "m2/s2", "variance of the velocity over realisations", v);
+    const Estimate q = write_estimate("mean_q", "m", "mean position", {time_, particle_, axis_}, columns_.q(), count);
+    const Estimate v = write_estimate("mean_v", "m/s", "mean velocity", {time_, particle_, axis_}, columns_.v(), count);
+    write_estimate("kinetic_energy", "J", "mean kinetic energy", {time_, particle_}, columns_.kinetic(),
+                   columns_.records * columns_.particles);
+    write_variance("variance_q", "m2", "variance of the position over realisations", q);
+    write_variance("variance_v", "m2/s2", "variance of the velocity over realisations", v);
   }
-  /// Its own standard error is that of normal numbers.
-  void put_variance(const std::string& name, const std::string& units, const std::string& long_name,
-                    const Estimate& of) {
+  /// The standard error of a variance is that of a normal distribution.
+  void write_variance(const std::string& name, const std::string& units, const std::string& long_name,
+                      const Estimate& mean) {
     const auto n = static_cast<double>(options_.realisations);
     std::vector<double> variance, error;
-    for (const double of_mean : of.error) {
-      variance.push_back(n * of_mean * of_mean);
+    for (const double error_of_mean : mean.error) {
+      variance.push_back(n * error_of_mean * error_of_mean);
       error.push_back(variance.back() * std::sqrt(2.0 / (n - 1.0)));
     }
     array(name, units, long_name, {time_, particle_, axis_}, variance);
-    array(name + "_error", units, "standard error of the " + long_name + ", as of normal numbers",
+    array(name + "_error", units, "standard error of the " + long_name + ", for a normal distribution",
           {time_, particle_, axis_}, error);
   }
 
   void write_velocities() {
-    const Estimate correlation = put("velocity_autocorrelation", "m2/s2", "mean velocity autocorrelation per axis",
-                                     {lag_, particle_}, columns_.correlation(), columns_.lags * columns_.particles);
-    const Estimate kinetic = put("kinetic_mean", "J", "kinetic energy averaged over time and realisations", {particle_},
-                                 columns_.kinetic_mean(), columns_.particles);
+    const Estimate correlation =
+        write_estimate("velocity_autocorrelation", "m2/s2", "mean velocity autocorrelation per axis", {lag_, particle_},
+                       columns_.correlation(), columns_.lags * columns_.particles);
+    const Estimate kinetic = write_estimate("kinetic_mean", "J", "kinetic energy averaged over time and realisations",
+                                            {particle_}, columns_.kinetic_mean(), columns_.particles);
     file_.attribute("realisations", options_.realisations, name_);
 
-    const double kt = temperature(experiment_, one_);
+    const double kt = temperature(experiment_, case_);
     if (!(kt > 0.0)) return;
     const double expected = 0.5 * kt * static_cast<double>(columns_.axes);
     std::vector<double> deviation;
@@ -162,17 +163,18 @@ class Group {
       deviation.push_back((kinetic.mean[i] - expected) / kinetic.error[i]);
     }
     file_.number(name_, "kinetic_expected", "J", "axes times kT/2", expected);
-    file_.array(name_, {"kinetic_deviation", "1", "distance from equipartition in standard errors", {}},
+    file_.array(name_, {"kinetic_deviation", "1", "deviation from equipartition in standard errors", {}},
                 std::vector<Dimension>{particle_}, deviation);
-    const std::vector<double> theory = langevin_correlation(experiment_, one_, columns_, kt);
+    const std::vector<double> theory = langevin_correlation(experiment_, case_, columns_, kt);
     if (theory.empty()) return;
-    file_.array(name_, {"velocity_autocorrelation_theory", "m2/s2", "the same of the Langevin equation", {}},
+    file_.array(name_,
+                {"velocity_autocorrelation_theory", "m2/s2", "velocity autocorrelation of the Langevin equation", {}},
                 std::vector<Dimension>{lag_, particle_}, theory);
-    std::vector<double> off;
+    std::vector<double> deviation_of_theory;
     for (std::size_t i = 0; i < theory.size(); ++i)
-      off.push_back((correlation.mean[i] - theory[i]) / correlation.error[i]);
-    file_.array(name_, {"correlation_deviation", "1", "distance of the two in standard errors", {}},
-                std::vector<Dimension>{lag_, particle_}, off);
+      deviation_of_theory.push_back((correlation.mean[i] - theory[i]) / correlation.error[i]);
+    file_.array(name_, {"correlation_deviation", "1", "deviation from the Langevin equation in standard errors", {}},
+                std::vector<Dimension>{lag_, particle_}, deviation_of_theory);
   }
 
   void write_quantity(std::size_t index) {
@@ -183,20 +185,20 @@ class Group {
       return;
     }
     const std::size_t begin = columns_.measurements(), lags = columns_.lags;
-    put(quantity.name + "_mean", quantity.units, quantity.name + " averaged over time and realisations", {},
-        begin + all.mean(index, lags), 1);
-    put(quantity.name + "_autocorrelation", squared(quantity.units),
-        "mean product of " + quantity.name + " with itself a lag later", {lag_}, begin + all.products(index, lags),
-        lags);
-    put_per_realisation(quantity.name + "_of_realisation", quantity.units, quantity.name + " averaged over time",
-                        index);
+    write_estimate(quantity.name + "_mean", quantity.units, quantity.name + " averaged over time and realisations", {},
+                   begin + all.mean(index, lags), 1);
+    write_estimate(quantity.name + "_autocorrelation", squared(quantity.units),
+                   "mean product of " + quantity.name + " with itself a lag later", {lag_},
+                   begin + all.products(index, lags), lags);
+    write_per_realisation(quantity.name + "_of_realisation", quantity.units, quantity.name + " averaged over time",
+                          index);
     if (!quantity.bins) return;
-    const Estimate density =
-        put(quantity.name + "_density", per(quantity.units), "probability density of " + quantity.name,
-            {bins_of(quantity)}, begin + all.shares(index, lags), quantity.bins->count, 1.0 / quantity.bins->width());
+    const Estimate density = write_estimate(
+        quantity.name + "_density", per(quantity.units), "probability density of " + quantity.name, {bins_of(quantity)},
+        begin + all.fractions(index, lags), quantity.bins->count, 1.0 / quantity.bins->width());
     write_expected(quantity, density);
   }
-  /// What a histogram should be, and how far away it is.
+  /// The expected density of a histogram, and the deviation from it.
   void write_expected(const MeasuredQuantity& quantity, const Estimate& density) {
     if (!quantity.expected) return;
     const std::vector<double> expected = quantity.expected_density();
@@ -205,23 +207,24 @@ class Group {
     for (std::size_t i = 0; i < expected.size(); ++i) {
       double error = density.error[i];
       if (error == 0.0) {
-        // Where nobody came nothing is known of the spread but what it should be: at most that of a draw from each
-        // realisation.
-        const double share = expected[i] * width;
-        error = std::sqrt(share * (1.0 - share) / static_cast<double>(options_.realisations)) / width;
+        // An empty bin has no standard error of its own. The expected one is at most that of one independent draw from
+        // each realisation.
+        const double fraction = expected[i] * width;
+        error = std::sqrt(fraction * (1.0 - fraction) / static_cast<double>(options_.realisations)) / width;
       }
       deviation.push_back(error == 0.0 ? 0.0 : (density.mean[i] - expected[i]) / error);
     }
     array(quantity.name + "_density_expected", per(quantity.units), "expected probability density of " + quantity.name,
           {bins_of(quantity)}, expected);
     array(quantity.name + "_density_deviation", "1",
-          "distance of the two in standard errors, in expected ones where nobody came", {bins_of(quantity)}, deviation);
+          "deviation from the expected density in standard errors; expected errors for empty bins", {bins_of(quantity)},
+          deviation);
   }
-  /// What realisations come to, each a sample.
+  /// The values at the end; each realisation is a sample.
   void write_at_end(const MeasuredQuantity& quantity, std::size_t index) {
     const std::string& name = quantity.name;
     const std::vector<double> values =
-        put_per_realisation(name + "_of_realisation", quantity.units, name + " at the end", index);
+        write_per_realisation(name + "_of_realisation", quantity.units, name + " at the end", index);
     const auto n = static_cast<double>(values.size());
     double mean = 0.0, squares = 0.0;
     for (const double value : values) mean += value / n;
@@ -232,18 +235,19 @@ class Group {
                  std::sqrt(variance / n));
     file_.number(name_, name + "_variance", squared(quantity.units),
                  "variance of " + name + " at the end over realisations", variance);
-    double spread = 0.0;
-    for (const double value : values) spread += std::pow((value - mean) * (value - mean) - variance, 2) / (n - 1.0);
+    double variance_of_squares = 0.0;
+    for (const double value : values)
+      variance_of_squares += std::pow((value - mean) * (value - mean) - variance, 2) / (n - 1.0);
     file_.number(name_, name + "_variance_error", squared(quantity.units), "standard error of the variance of " + name,
-                 std::sqrt(spread / n));
+                 std::sqrt(variance_of_squares / n));
     if (!quantity.bins) return;
     Estimate density{std::vector<double>(quantity.bins->count), {}};
     for (const double value : values) {
-      if (const std::optional<std::size_t> bin = quantity.bins->of(value)) density.mean[*bin] += 1.0 / n;
+      if (const std::optional<std::size_t> bin = quantity.bins->index_of(value)) density.mean[*bin] += 1.0 / n;
     }
-    for (double& share : density.mean) {
-      density.error.push_back(std::sqrt(share * (1.0 - share) / (n - 1.0)) / quantity.bins->width());
-      share /= quantity.bins->width();
+    for (double& fraction : density.mean) {
+      density.error.push_back(std::sqrt(fraction * (1.0 - fraction) / (n - 1.0)) / quantity.bins->width());
+      fraction /= quantity.bins->width();
     }
     array(name + "_density", per(quantity.units), "probability density of " + name + " at the end", {bins_of(quantity)},
           density.mean);
@@ -252,53 +256,53 @@ class Group {
     write_expected(quantity, density);
   }
   static Dimension bins_of(const MeasuredQuantity& quantity) {
-    return {quantity.name + "_bin", quantity.bins->centres(), quantity.units, "middle of a bin of " + quantity.name};
+    return {quantity.name + "_bin", quantity.bins->centres(), quantity.units, "centre of a bin of " + quantity.name};
   }
 
-  void write_density(std::size_t index) {
+  void write_joint_histogram(std::size_t index) {
     const Measurements& all = options_.measurements;
-    const MeasuredQuantity &first = all.quantities[all.densities[index].first],
-                           &second = all.quantities[all.densities[index].second];
-    put(all.densities[index].name + "_density", "1/(" + first.units + " " + second.units + ")",
-        "joint probability density of " + first.name + " and " + second.name, {bins_of(first), bins_of(second)},
-        columns_.measurements() + all.joint_shares(index, columns_.lags), first.bins->count * second.bins->count,
-        1.0 / (first.bins->width() * second.bins->width()));
+    const MeasuredQuantity &first = all.quantities[all.joint_histograms[index].first],
+                           &second = all.quantities[all.joint_histograms[index].second];
+    write_estimate(all.joint_histograms[index].name + "_density", "1/(" + first.units + " " + second.units + ")",
+                   "joint probability density of " + first.name + " and " + second.name,
+                   {bins_of(first), bins_of(second)},
+                   columns_.measurements() + all.joint_fractions(index, columns_.lags),
+                   first.bins->count * second.bins->count, 1.0 / (first.bins->width() * second.bins->width()));
   }
 
-  /// The rate is the number of passages over the time that realisations have waited for theirs, both since averages
-  /// begin: the most likely one where passages come at a constant rate. Who has passed before is not waiting.
+  /// The rate is the number of passages divided by the total waiting time of the realisations, both since burn-in: the
+  /// maximum-likelihood estimate of a constant rate. Realisations with an earlier passage do not count.
   void write_passage(std::size_t index) {
     const Measurements& all = options_.measurements;
-    const std::string& name = all.passages[index].name;
-    const std::vector<double> times =
-        put_per_realisation(name + "_time", "s", "time of the first " + name + ", no number where there was none",
-                            all.quantities.size() + index);
+    const std::string& name = all.first_passages[index].name;
+    const std::vector<double> times = write_per_realisation(
+        name + "_time", "s", "time of the first " + name + ", NaN where there was none", all.quantities.size() + index);
     double count = 0.0, waited = 0.0;
     for (const double time : times) {
-      const double until = std::isnan(time) ? time_.values.back() : time;
-      if (until < options_.from) continue;
+      const double end = std::isnan(time) ? time_.values.back() : time;
+      if (end < options_.burn_in) continue;
       count += !std::isnan(time);
-      waited += until - options_.from;
+      waited += end - options_.burn_in;
     }
     std::vector<double> survival, error, sorted = times;
     std::erase_if(sorted, [](double time) { return std::isnan(time); });
     std::sort(sorted.begin(), sorted.end());
     const auto n = static_cast<double>(options_.realisations);
     for (const double t : time_.values) {
-      const auto gone = std::upper_bound(sorted.begin(), sorted.end(), t) - sorted.begin();
-      survival.push_back(1.0 - static_cast<double>(gone) / n);
+      const auto passed = std::upper_bound(sorted.begin(), sorted.end(), t) - sorted.begin();
+      survival.push_back(1.0 - static_cast<double>(passed) / n);
       error.push_back(std::sqrt(survival.back() * (1.0 - survival.back()) / n));
     }
-    array(name + "_survival", "1", "part of the realisations without a " + name + " so far", {time_}, survival);
+    array(name + "_survival", "1", "fraction of the realisations without a " + name + " so far", {time_}, survival);
     array(name + "_survival_error", "1", "standard error of the survival", {time_}, error);
-    file_.number(name_, name + "_count", "1", "realisations with a " + name + " since averages begin", count);
+    file_.number(name_, name + "_count", "1", "realisations with a " + name + " since burn-in", count);
     file_.number(name_, name + "_rate", "1/s", "rate of the first " + name, count / waited);
     file_.number(name_, name + "_rate_error", "1/s", "standard error of the rate of the first " + name,
                  std::sqrt(count) / waited);
   }
 
-  std::vector<double> put_per_realisation(const std::string& name, const std::string& units,
-                                          const std::string& long_name, std::size_t column) {
+  std::vector<double> write_per_realisation(const std::string& name, const std::string& units,
+                                            const std::string& long_name, std::size_t column) {
     std::vector<double> values;
     for (std::size_t i = column; i < total_.per_realisation.size(); i += options_.measurements.per_realisation()) {
       values.push_back(total_.per_realisation[i]);
@@ -310,7 +314,7 @@ class Group {
   }
 
   void write_paths() {
-    const auto count = static_cast<std::size_t>(std::min(options_.paths, options_.realisations));
+    const auto count = static_cast<std::size_t>(std::min(options_.saved_paths, options_.realisations));
     if (count == 0) return;
     const std::size_t half = columns_.v();
     std::vector<double> q, v;
@@ -326,7 +330,7 @@ class Group {
 
   const Experiment& experiment_;
   const EnsembleOptions& options_;
-  const Case& one_;
+  const Case& case_;
   const EnsembleColumns& columns_;
   const EnsembleTotals& total_;
   ResultFile& file_;
@@ -336,9 +340,9 @@ class Group {
 
 }  // namespace
 
-void write_ensemble(const Experiment& experiment, const EnsembleOptions& options, const Case& one,
+void write_ensemble(const Experiment& experiment, const EnsembleOptions& options, const Case& this_case,
                     const EnsembleColumns& columns, const EnsembleTotals& total, ResultFile& file) {
-  Group(experiment, options, one, columns, total, file).write();
+  Group(experiment, options, this_case, columns, total, file).write();
 }
 
 }  // namespace bathline

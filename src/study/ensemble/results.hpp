@@ -1,4 +1,4 @@
-// What an ensemble has found, in the result file.
+// Writes the results of an ensemble to the result file.
 #pragma once
 
 #include "study/ensemble/run.hpp"
@@ -6,7 +6,7 @@
 namespace bathline {
 
 /// Writes the group ensemble/<integrator>. @note Collective; `total.sums` is the same on every rank.
-void write_ensemble(const Experiment& experiment, const EnsembleOptions& options, const Case& one,
+void write_ensemble(const Experiment& experiment, const EnsembleOptions& options, const Case& this_case,
                     const EnsembleColumns& columns, const EnsembleTotals& total, ResultFile& file);
 
 }  // namespace bathline

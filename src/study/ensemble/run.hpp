@@ -1,4 +1,4 @@
-// An ensemble at work: realisations in batches, spread over the ranks.
+// Runs an ensemble: realisations in batches, distributed over the ranks.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace bathline {
 
-/// How the mean of a quantity grows with the step, over some cases; both by their numbers.
+/// The order in the step of the mean of a quantity over several cases; both are given by their indices.
 struct EnsembleSlope {
   std::string name;
   std::size_t quantity;
@@ -21,45 +21,44 @@ struct EnsembleSlope {
 
 struct EnsembleOptions {
   std::int64_t realisations = 0;
-  double from = 0.0;              ///< begin of the averages over time, s
-  double max_lag = 0.0;           ///< of autocorrelations, s
+  double burn_in = 0.0;           ///< time at which averages over time start, s
+  double max_lag = 0.0;           ///< longest lag of autocorrelations, s
   int ranks_per_realisation = 1;  ///< ranks that share one realisation
-  bool series = true;             ///< whether means at every record are wanted
-  std::int64_t paths = 0;         ///< how many realisations are recorded whole
-  std::int64_t blocks = 1;        ///< parts of the time of a realisation that are samples of their own
+  bool series = true;             ///< whether means at every record are written
+  std::int64_t saved_paths = 0;   ///< number of realisations whose paths are written
+  std::int64_t blocks = 1;        ///< number of blocks of a realisation, each a sample of averages over time
   Measurements measurements = {};
   std::vector<EnsembleSlope> slopes = {};
 };
 
-/// Where the numbers of a realisation of a case lie.
+/// Layout of the values of a realisation of a case.
 struct EnsembleColumns : Columns {
-  std::size_t first = 0;     ///< record of the averages over time
-  std::size_t blocks = 1;    ///< of the records from there on
-  std::size_t skipped = 0;   ///< numbers before those that are averaged over realisations
-  std::size_t measured = 0;  ///< of Measurements
+  std::size_t first = 0;     ///< first record of the averages over time
+  std::size_t blocks = 1;    ///< number of blocks of the records from `first` on
+  std::size_t skipped = 0;   ///< number of leading values that are not averaged over realisations
+  std::size_t measured = 0;  ///< number of values of Measurements
   std::size_t measurements() const { return Columns::width(); }
   std::size_t width() const { return measurements() + measured; }
   std::size_t averaged() const { return width() - skipped; }
-  /// Where a block begins.
+  /// First record of a block.
   std::size_t block(std::size_t index) const { return first + (records - first) * index / blocks; }
 };
-EnsembleColumns ensemble_columns(const Experiment& experiment, const EnsembleOptions& options, const Case& one);
+EnsembleColumns ensemble_columns(const Experiment& experiment, const EnsembleOptions& options, const Case& this_case);
 
-/// What is known of all realisations so far, on rank 0.
+/// Totals of all realisations so far, on rank 0.
 struct EnsembleTotals {
-  std::vector<double> sums;             ///< as in Sums, of the averaged numbers
-  std::vector<double> per_realisation;  ///< by realisation, those of Measurements
-  std::vector<double> paths;            ///< by realisation, positions by record and then velocities
+  std::vector<double> sums;             ///< of the averaged values, as in Sums
+  std::vector<double> per_realisation;  ///< by realisation, the stored values of Measurements
+  std::vector<double> paths;            ///< by realisation, positions by record followed by velocities
 };
 
-/// Bytes on a rank for the largest case, and of what all cases put into the result. Ranks beside the first need no
-/// more.
+/// Bytes on rank 0 for the largest case, an upper bound for the other ranks, and bytes of the results of all cases.
 struct EnsembleBytes {
   double memory, result;
 };
 EnsembleBytes ensemble_bytes(const Experiment& experiment, const EnsembleOptions& options);
 
-/// `recipe` is that of the experiment; the study keeps it.
+/// `recipe` is that of the experiment; the study copies it.
 std::unique_ptr<Study> make_ensemble(const Recipe& recipe, const Experiment& experiment, EnsembleOptions options);
 
 }  // namespace bathline

@@ -1,4 +1,4 @@
-// Slopes of logarithms over those of steps.
+// Slopes of logarithms of means over logarithms of steps.
 // Tested by tests/study/ensemble_test.cpp.
 #include "study/ensemble/slopes.hpp"
 
@@ -13,12 +13,14 @@ namespace bathline {
 Parameter slopes_parameter() {
   return {.name = "slopes",
           .type = ValueType::tables,
-          .doc = "orders in the step: how the mean of a quantity, such as an error, grows with the steps of some cases",
-          .members = {{.name = "name", .type = ValueType::text, .doc = "its name in the result", .required = true},
+          .doc =
+              "orders in the step: the slope of the mean of a quantity, such as an error, over the steps of several "
+              "integrators",
+          .members = {{.name = "name", .type = ValueType::text, .doc = "name in the result", .required = true},
                       {.name = "of", .type = ValueType::text, .doc = "name of the quantity", .required = true},
                       {.name = "cases",
                        .type = ValueType::texts,
-                       .doc = "labels of integrators with two different steps or more",
+                       .doc = "names of integrators with at least two different steps",
                        .required = true}}};
 }
 
@@ -29,26 +31,28 @@ std::vector<EnsembleSlope> read_slopes(const Section& study, const Experiment& e
   for (const Section& table : study.tables("slopes")) {
     EnsembleSlope slope{table.text("name"), 0, {}};
     if (!is_name(slope.name)) {
-      mistakes.add(table.where("name"), fmt::format("`{}` has to be a name of letters, digits and `_`", slope.name));
+      mistakes.add(table.where("name"), fmt::format("`{}` must be a name of letters, digits and `_`", slope.name));
     }
     const auto& quantities = measurements.quantities;
-    const auto of = std::find_if(quantities.begin(), quantities.end(),
-                                 [&](const MeasuredQuantity& one) { return one.name == table.text("of"); });
-    if (of == quantities.end()) mistakes.add(table.where("of"), "`of` names one of the quantities of this study");
-    slope.quantity = static_cast<std::size_t>(of - quantities.begin());
+    const auto quantity = std::find_if(quantities.begin(), quantities.end(), [&](const MeasuredQuantity& candidate) {
+      return candidate.name == table.text("of");
+    });
+    if (quantity == quantities.end())
+      mistakes.add(table.where("of"), "`of` must name one of the quantities of this study");
+    slope.quantity = static_cast<std::size_t>(quantity - quantities.begin());
     std::set<double> steps;
     for (const std::string& label : table.texts("cases")) {
       const auto& cases = experiment.cases();
-      const auto one = std::find_if(cases.begin(), cases.end(), [&](const Case& c) { return c.label == label; });
-      if (one == cases.end()) {
-        mistakes.add(table.where("cases"), fmt::format("no integrator has the label `{}`", label));
+      const auto this_case = std::find_if(cases.begin(), cases.end(), [&](const Case& c) { return c.label == label; });
+      if (this_case == cases.end()) {
+        mistakes.add(table.where("cases"), fmt::format("no integrator has the name `{}`", label));
         continue;
       }
-      steps.insert(one->step);
-      slope.cases.push_back(static_cast<std::size_t>(one - cases.begin()));
+      steps.insert(this_case->step);
+      slope.cases.push_back(static_cast<std::size_t>(this_case - cases.begin()));
     }
     if (steps.size() < 2) {
-      mistakes.add(table.where("cases"), "a slope needs cases with two different steps at least");
+      mistakes.add(table.where("cases"), "a slope needs integrators with at least two different steps");
     }
     slopes.push_back(std::move(slope));
   }
@@ -90,10 +94,10 @@ void write_slopes(const Experiment& experiment, const EnsembleOptions& options,
       means.push_back(mean);
       errors.push_back(std::sqrt(squares / (n - 1.0) / n));
     }
-    const WeightedSlope found = weighted_slope(steps, means, errors);
-    const std::string& of = options.measurements.quantities[slope.quantity].name;
-    file.number("ensemble", slope.name + "_slope", "1", "order in the step of the mean " + of, found.slope);
-    file.number("ensemble", slope.name + "_slope_error", "1", "standard error of that order", found.error);
+    const WeightedSlope fit = weighted_slope(steps, means, errors);
+    const std::string& quantity = options.measurements.quantities[slope.quantity].name;
+    file.number("ensemble", slope.name + "_slope", "1", "order in the step of the mean of " + quantity, fit.slope);
+    file.number("ensemble", slope.name + "_slope_error", "1", "standard error of that order", fit.error);
   }
 }
 

@@ -1,4 +1,4 @@
-// Orders in the step of what an ensemble measures, fitted over cases with several steps.
+// Orders in the step of quantities of an ensemble, fitted over cases with several steps.
 #pragma once
 
 #include "study/ensemble/run.hpp"
@@ -7,12 +7,12 @@ namespace bathline {
 
 /// The table `slopes` of [study].
 Parameter slopes_parameter();
-/// Reads it: quantities by their names, cases by their labels; what makes no sense is added to the mistakes.
+/// Reads the table: quantities and integrators by their names. Invalid values are added to the mistakes.
 std::vector<EnsembleSlope> read_slopes(const Section& study, const Experiment& experiment,
                                        const Measurements& measurements, Mistakes& mistakes);
 
-/// The exponent of |y| ~ x^slope and its standard error, where the y have such errors: least squares in logarithms,
-/// with the weights (y/error)^2. NaN where fewer than two x differ.
+/// The exponent of |y| ~ x^slope and its standard error, for standard errors `error` of the y: least squares in
+/// logarithms, with the weights (y/error)^2. NaN where fewer than two x differ.
 struct WeightedSlope {
   double slope, error;
 };

@@ -1,4 +1,4 @@
-// Averages over realisations of a motion and over time.
+// Averages over realisations and over time.
 // Tested by tests/study/ensemble_test.cpp.
 #include "study/theory/averages.hpp"
 
@@ -7,13 +7,13 @@
 
 namespace bathline {
 
-Estimate estimate(const std::vector<double>& both, std::size_t begin, std::size_t count, std::int64_t realisations) {
+Estimate estimate(const std::vector<double>& sums, std::size_t begin, std::size_t count, std::int64_t realisations) {
   const auto n = static_cast<double>(realisations);
-  const std::size_t width = both.size() / 2;
+  const std::size_t width = sums.size() / 2;
   Estimate estimate;
   for (std::size_t i = begin; i < begin + count; ++i) {
-    const double mean = both[i] / n;
-    const double variance = std::max(0.0, both[width + i] / n - mean * mean) * n / (n - 1.0);
+    const double mean = sums[i] / n;
+    const double variance = std::max(0.0, sums[width + i] / n - mean * mean) * n / (n - 1.0);
     estimate.mean.push_back(mean);
     estimate.error.push_back(std::sqrt(variance / n));
   }
@@ -29,12 +29,12 @@ void average_over_time(const Columns& columns, std::size_t first, std::size_t en
     }
   }
   for (std::size_t lag = 0; lag < columns.lags; ++lag) {
-    const double share = 1.0 / static_cast<double>((count - lag) * columns.axes);
+    const double weight = 1.0 / static_cast<double>((count - lag) * columns.axes);
     for (std::size_t record = first; record + lag < end; ++record) {
       const double* now = &values[columns.v() + record * columns.dofs];
       const double* later = now + lag * columns.dofs;
       for (std::size_t i = 0; i < columns.dofs; ++i) {
-        values[columns.correlation() + lag * columns.particles + i / columns.axes] += share * now[i] * later[i];
+        values[columns.correlation() + lag * columns.particles + i / columns.axes] += weight * now[i] * later[i];
       }
     }
   }

@@ -1,4 +1,4 @@
-// Averages over realisations of a motion and over time.
+// Averages over realisations and over time.
 #pragma once
 
 #include <cstdint>
@@ -7,29 +7,29 @@
 
 namespace bathline {
 
-/// Sums over realisations of many numbers and of their squares.
+/// Sums over realisations of several values, followed by the sums of their squares.
 struct Sums {
-  explicit Sums(std::size_t width) : both(2 * width) {}
-  /// Numbers that come from the place `begin` on.
+  explicit Sums(std::size_t width) : sums(2 * width) {}
+  /// Adds values with the indices from `begin` on.
   void add(std::span<const double> values, std::size_t begin = 0) {
-    const std::size_t width = both.size() / 2;
+    const std::size_t width = sums.size() / 2;
     for (std::size_t i = 0; i < values.size(); ++i) {
-      both[begin + i] += values[i];
-      both[width + begin + i] += values[i] * values[i];
+      sums[begin + i] += values[i];
+      sums[width + begin + i] += values[i] * values[i];
     }
   }
-  std::vector<double> both;
+  std::vector<double> sums;
 };
 
-/// Mean over the realisations and its standard error.
+/// Means over realisations and their standard errors.
 struct Estimate {
   std::vector<double> mean, error;
 };
 
-/// Of `count` numbers from `begin` on; `both` as in Sums.
-Estimate estimate(const std::vector<double>& both, std::size_t begin, std::size_t count, std::int64_t realisations);
+/// The estimates of `count` values from `begin` on; `sums` as in Sums.
+Estimate estimate(const std::vector<double>& sums, std::size_t begin, std::size_t count, std::int64_t realisations);
 
-/// Where the numbers of a realisation lie: q and v by record and degree of freedom, kinetic energy by record and
+/// Layout of the values of a realisation: q and v by record and degree of freedom, kinetic energy by record and
 /// particle, velocity autocorrelation by lag and particle, mean kinetic energy by particle.
 struct Columns {
   std::size_t records, lags, dofs, particles, axes;
@@ -41,8 +41,8 @@ struct Columns {
   std::size_t width() const { return kinetic_mean() + particles; }
 };
 
-/// Fills in the averages of one realisation over the records from `first` on and before `end`: those of the kinetic
-/// energy and, for every lag, of the products of velocities.
+/// Computes the averages of a realisation over the records in [first, end): those of the kinetic energy and, for every
+/// lag, of the products of velocities.
 void average_over_time(const Columns& columns, std::size_t first, std::size_t end, std::vector<double>& values);
 
 }  // namespace bathline

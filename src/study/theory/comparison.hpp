@@ -1,4 +1,4 @@
-// Differences held against their round-off bounds.
+// Differences compared with their round-off bounds.
 // Tested by tests/study/doubled_variables_test.cpp.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace bathline {
 
-/// One of the things compared: the largest difference, the largest bound and the largest part of its own bound.
+/// The largest difference, the largest bound, and the largest ratio of a difference to its own bound.
 struct Comparison {
   double difference = 0.0, bound = 0.0, fraction = 0.0;
 
@@ -17,7 +17,7 @@ struct Comparison {
       const double value = std::abs(values[i]);
       difference = std::max(difference, value);
       bound = std::max(bound, bounds[i]);
-      // Where nothing can be wrong nothing may be.
+      // A bound of 0 allows no difference.
       fraction = std::max(fraction, value == 0.0 ? 0.0 : value / bounds[i]);
     }
   }

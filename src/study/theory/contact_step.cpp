@@ -1,4 +1,4 @@
-// The equations of the stages in numbers that carry their derivatives.
+// The stage equations with automatic differentiation.
 // Tested by tests/study/contact_form_test.cpp.
 #include "study/theory/contact_step.hpp"
 
@@ -14,14 +14,14 @@ using Eigen::VectorXd;
 
 namespace {
 
-/// L and its slopes by q, v and z at a stage.
-struct Leaf {
+/// L and its derivatives with respect to q, v and z at a stage.
+struct StageLagrangian {
   AutoDiff value;
-  std::vector<AutoDiff> slopes;
+  std::vector<AutoDiff> gradient;
 };
 
-Leaf leaf_at(const Lagrangian& lagrangian, const std::vector<AutoDiff>& q, const std::vector<AutoDiff>& v,
-             const AutoDiff& z, double t) {
+StageLagrangian stage_lagrangian(const Lagrangian& lagrangian, const std::vector<AutoDiff>& q,
+                                 const std::vector<AutoDiff>& v, const AutoDiff& z, double t) {
   const auto n = static_cast<Index>(q.size());
   AutoDiffVector arguments(2 * n + 1);
   for (Index i = 0; i < n; ++i) {
@@ -29,20 +29,21 @@ Leaf leaf_at(const Lagrangian& lagrangian, const std::vector<AutoDiff>& q, const
     arguments[n + i] = v[static_cast<std::size_t>(i)];
   }
   arguments[2 * n] = z;
-  VectorXd x(2 * n + 2), slopes(2 * n + 2);
+  VectorXd x(2 * n + 2), gradient(2 * n + 2);
   x << values(arguments).head(2 * n), t, z.value();
-  MatrixXd curvatures(2 * n + 1, 2 * n + 1);
-  lagrangian.gradient(x.data(), slopes.data());
-  lagrangian.hessian(x.data(), curvatures.data());
-  slopes[2 * n] = slopes[2 * n + 1];  // by z, where time is none of the variables
-  Leaf leaf{AutoDiff(lagrangian.value(x.data()), apply_chain_rule(slopes.head(2 * n + 1), arguments)), {}};
+  MatrixXd hessian(2 * n + 1, 2 * n + 1);
+  lagrangian.gradient(x.data(), gradient.data());
+  lagrangian.hessian(x.data(), hessian.data());
+  gradient[2 * n] = gradient[2 * n + 1];  // the derivative by z follows, since time is not a variable
+  StageLagrangian result{AutoDiff(lagrangian.value(x.data()), apply_chain_rule(gradient.head(2 * n + 1), arguments)),
+                         {}};
   for (Index i = 0; i <= 2 * n; ++i)
-    leaf.slopes.emplace_back(slopes[i], apply_chain_rule(curvatures.col(i), arguments));
-  return leaf;
+    result.gradient.emplace_back(gradient[i], apply_chain_rule(hessian.col(i), arguments));
+  return result;
 }
 
-/// What the unknowns leave of the equations of a step, and where it leads: variables are all unknowns, V, Z and l, and
-/// the state, q, p and z.
+/// Residuals of the equations of a step, and its final state. The independent variables are the unknowns V, Z and l,
+/// followed by the state q, p and z.
 struct Step {
   std::vector<AutoDiff> residual, q;
   AutoDiff z, weight;
@@ -51,7 +52,7 @@ struct Step {
 Step step_of(const PartitionedRungeKutta& scheme, const Lagrangian& lagrangian, double h, const ContactPoint& from,
              const VectorXd& unknowns) {
   const Index s = scheme.stages(), n = from.q.size(), all = unknowns.size() + 2 * n + 1;
-  const auto at = [](Index i) { return static_cast<std::size_t>(i); };
+  const auto index = [](Index i) { return static_cast<std::size_t>(i); };
   const auto unknown = [&](Index i) { return AutoDiff(unknowns[i], static_cast<int>(all), static_cast<int>(i)); };
   const auto state = [&](double value, Index i) {
     return AutoDiff(value, static_cast<int>(all), static_cast<int>(unknowns.size() + i));
@@ -61,48 +62,49 @@ Step step_of(const PartitionedRungeKutta& scheme, const Lagrangian& lagrangian, 
   for (Index k = 0; k < n; ++k) step.q.push_back(state(from.q[k], k));
   for (Index k = 0; k < n; ++k) p.push_back(state(from.p[k], n + k));
   const std::vector<AutoDiff> q = step.q;
-  const AutoDiff z = state(from.z, 2 * n), one(1.0, VectorXd::Zero(all));
+  const AutoDiff z = state(from.z, 2 * n), unit(1.0, VectorXd::Zero(all));
   step.z = z;
-  step.weight = one;
+  step.weight = unit;
   std::vector<AutoDiff> actions, weights;
-  std::vector<std::vector<AutoDiff>> velocities(at(s));
+  std::vector<std::vector<AutoDiff>> velocities(index(s));
   for (Index i = 0; i < s; ++i) {
-    for (Index k = 0; k < n; ++k) velocities[at(i)].push_back(unknown(i * n + k));
+    for (Index k = 0; k < n; ++k) velocities[index(i)].push_back(unknown(i * n + k));
     actions.push_back(unknown(n * s + i));
     weights.push_back(unknown(n * s + s + i));
   }
-  std::vector<Leaf> leaves;
+  std::vector<StageLagrangian> stages;
   for (Index i = 0; i < s; ++i) {
-    std::vector<AutoDiff> place = q;
+    std::vector<AutoDiff> stage_q = q;
     for (Index j = 0; j < s; ++j) {
-      for (Index k = 0; k < n; ++k) place[at(k)] += velocities[at(j)][at(k)] * (h * scheme.a(i, j));
+      for (Index k = 0; k < n; ++k) stage_q[index(k)] += velocities[index(j)][index(k)] * (h * scheme.a(i, j));
     }
-    leaves.push_back(leaf_at(lagrangian, place, velocities[at(i)], actions[at(i)], from.t + h * scheme.nodes()[i]));
+    stages.push_back(
+        stage_lagrangian(lagrangian, stage_q, velocities[index(i)], actions[index(i)], from.t + h * scheme.nodes()[i]));
   }
-  std::vector<AutoDiff> of_actions, of_weights;
+  std::vector<AutoDiff> action_residuals, weight_residuals;
   for (Index i = 0; i < s; ++i) {
-    AutoDiff action = actions[at(i)] - z, weight = weights[at(i)] - one;
+    AutoDiff action = actions[index(i)] - z, weight = weights[index(i)] - unit;
     for (Index j = 0; j < s; ++j) {
       const double a = scheme.freezes_action ? 0.0 : scheme.a(i, j);
       const double a_hat = scheme.freezes_action ? scheme.b[j] : scheme.a_hat(i, j);
-      action -= leaves[at(j)].value * (h * a);
-      weight += leaves[at(j)].slopes[at(2 * n)] * weights[at(j)] * (h * a_hat);
+      action -= stages[index(j)].value * (h * a);
+      weight += stages[index(j)].gradient[index(2 * n)] * weights[index(j)] * (h * a_hat);
     }
     for (Index k = 0; k < n; ++k) {
-      AutoDiff momentum = weights[at(i)] * leaves[at(i)].slopes[at(n + k)] - p[at(k)];
+      AutoDiff momentum = weights[index(i)] * stages[index(i)].gradient[index(n + k)] - p[index(k)];
       for (Index j = 0; j < s; ++j) {
-        momentum -= weights[at(j)] * leaves[at(j)].slopes[at(k)] * (h * scheme.a_hat(i, j));
+        momentum -= weights[index(j)] * stages[index(j)].gradient[index(k)] * (h * scheme.a_hat(i, j));
       }
       step.residual.push_back(momentum);
-      step.q[at(k)] += velocities[at(i)][at(k)] * (h * scheme.b[i]);
+      step.q[index(k)] += velocities[index(i)][index(k)] * (h * scheme.b[i]);
     }
-    of_actions.push_back(action);
-    of_weights.push_back(weight);
-    step.z += leaves[at(i)].value * (h * scheme.b[i]);
-    step.weight -= leaves[at(i)].slopes[at(2 * n)] * weights[at(i)] * (h * scheme.b[i]);
+    action_residuals.push_back(action);
+    weight_residuals.push_back(weight);
+    step.z += stages[index(i)].value * (h * scheme.b[i]);
+    step.weight -= stages[index(i)].gradient[index(2 * n)] * weights[index(i)] * (h * scheme.b[i]);
   }
-  step.residual.insert(step.residual.end(), of_actions.begin(), of_actions.end());
-  step.residual.insert(step.residual.end(), of_weights.begin(), of_weights.end());
+  step.residual.insert(step.residual.end(), action_residuals.begin(), action_residuals.end());
+  step.residual.insert(step.residual.end(), weight_residuals.begin(), weight_residuals.end());
   return step;
 }
 
@@ -115,25 +117,25 @@ std::optional<ContactFormStep> ContactStep::form(const ContactPoint& from, const
   const Index s = scheme_.stages(), n = from.q.size(), count = (n + 2) * s, variables = 2 * n + 1;
   VectorXd unknowns(count), residual(count);
   unknowns << from.v.replicate(s, 1), VectorXd::Constant(s, from.z), VectorXd::Ones(s);
-  MatrixXd slopes(count, count + variables);
-  double last = std::numeric_limits<double>::infinity();
+  MatrixXd jacobian(count, count + variables);
+  double previous_size = std::numeric_limits<double>::infinity();
   for (int iteration = 0; iteration < 50; ++iteration) {
     const Step step = step_of(scheme_, *lagrangian_, h_, from, unknowns);
     for (Index i = 0; i < count; ++i) {
       residual[i] = step.residual[static_cast<std::size_t>(i)].value();
-      slopes.row(i) = step.residual[static_cast<std::size_t>(i)].derivatives();
+      jacobian.row(i) = step.residual[static_cast<std::size_t>(i)].derivatives();
     }
-    const Eigen::PartialPivLU<MatrixXd> solver(slopes.leftCols(count));
+    const Eigen::PartialPivLU<MatrixXd> solver(jacobian.leftCols(count));
     const VectorXd correction = solver.solve(residual);
     const double size = correction.norm();
     if (!std::isfinite(size)) return std::nullopt;
-    if (size > 1e-14 * unknowns.norm() && (size < 0.5 * last || size > 1e-11 * unknowns.norm())) {
+    if (size > 1e-14 * unknowns.norm() && (size < 0.5 * previous_size || size > 1e-11 * unknowns.norm())) {
       unknowns -= correction;
-      last = size;
+      previous_size = size;
       continue;
     }
-    // Nothing is left to correct: the derivatives are those of the step.
-    const MatrixXd by_state = -solver.solve(slopes.rightCols(variables));
+    // Newton's method has converged: the derivatives are those of the step.
+    const MatrixXd by_state = -solver.solve(jacobian.rightCols(variables));
     const auto total = [&](const AutoDiff& value) -> Eigen::RowVectorXd {
       const VectorXd& all = value.derivatives();
       return all.tail(variables).transpose() + all.head(count).transpose() * by_state;

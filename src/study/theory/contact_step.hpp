@@ -1,10 +1,10 @@
-// One step of a method with stages on a contact system, and what it does to the contact form.
+// One step of a method with stages on a contact system, and its effect on the contact form.
 //
 //   Phi^* eta - sigma eta,   eta = dz - p dq,   sigma = 1/l+
 //
-// with the equations of steppers/contact_stages.hpp. They are differentiated automatically, in forward mode, by
-// unknowns and state; the implicit function theorem makes of that the derivatives of the step. Leaves are the
-// Lagrangian and its slopes, known with their own derivatives. Source: simoes2020, section 3.
+// with the equations of steppers/contact_stages.hpp. They are differentiated automatically, in forward mode, with
+// respect to unknowns and state; the derivatives of the step follow by the implicit function theorem. The elementary
+// functions are the Lagrangian and its first derivatives, whose derivatives are known. Source: simoes2020, section 3.
 #pragma once
 
 #include <Eigen/Dense>
@@ -20,10 +20,10 @@ namespace bathline {
 struct ContactPoint {
   Eigen::VectorXd q, p;
   double z = 0.0, t = 0.0;
-  Eigen::VectorXd v;  ///< the velocities that belong to p
+  Eigen::VectorXd v;  ///< velocities of the momenta p
 };
 
-/// What a step does to the contact form.
+/// The effect of a step on the contact form.
 struct ContactFormStep {
   double factor = 1.0;  ///< sigma
   double defect = 0.0;  ///< largest coefficient of Phi^* eta - sigma eta
@@ -33,8 +33,8 @@ class ContactStep {
  public:
   ContactStep(PartitionedRungeKutta scheme, std::shared_ptr<const Lagrangian> lagrangian, double h);
 
-  /// Of the step from a point to one that it is said to lead to, of which the momentum counts. Nothing where Newton's
-  /// method does not find the step.
+  /// The effect of the step from `from` to `to`, of which only the momentum is used. Nothing where Newton's method does
+  /// not converge.
   std::optional<ContactFormStep> form(const ContactPoint& from, const ContactPoint& to) const;
 
  private:

@@ -1,4 +1,4 @@
-// The invariants of splittings on linear closed systems.
+// Quadratic invariants of splittings on linear closed systems.
 // Tested by tests/study/energy_test.cpp.
 #include "study/theory/discrete_invariant.hpp"
 
@@ -33,7 +33,7 @@ bool DiscreteInvariant::is_known(const Scheme& scheme, const Problem& problem) {
 
 DiscreteInvariant::DiscreteInvariant(const Scheme& scheme, const Problem& problem, double h)
     : problem_(problem), system_(problem, std::numeric_limits<std::int64_t>::max()), h_(h) {
-  if (!is_known(scheme, problem)) throw std::logic_error("no invariant of this scheme is known here");
+  if (!is_known(scheme, problem)) throw std::logic_error("no invariant of this scheme is known");
   form_ = *form_of(scheme);
 }
 
@@ -49,9 +49,9 @@ double DiscreteInvariant::value(double energy) const {
   if (!problem_.communicator().is_root()) return energy;
   const auto size = static_cast<Eigen::Index>(u.size());
   const Eigen::VectorXd velocity = Eigen::Map<const Eigen::VectorXd>(p.data(), size).cwiseQuotient(system_.mass());
-  const auto force_at = [&](std::span<const double> at) {
+  const auto force_at = [&](std::span<const double> position) {
     Eigen::VectorXd force(size);
-    system_.force(at, {force.data(), u.size()});
+    system_.force(position, {force.data(), u.size()});
     return force;
   };
   switch (form_) {
@@ -65,8 +65,8 @@ double DiscreteInvariant::value(double energy) const {
     }
     case Form::drift_kick_drift: {
       const std::vector<double> start(u.size(), 0.0);
-      const Eigen::VectorXd bent = force_at(start) - force_at({velocity.data(), u.size()});
-      return energy - 0.125 * h_ * h_ * velocity.dot(bent);
+      const Eigen::VectorXd stiffness_times_velocity = force_at(start) - force_at({velocity.data(), u.size()});
+      return energy - 0.125 * h_ * h_ * velocity.dot(stiffness_times_velocity);
     }
   }
   return energy;

@@ -1,11 +1,10 @@
-// The quadratic form that a splitting conserves on linear closed systems, where the energy only stays near its start.
+// The quadratic form that a splitting conserves on linear closed systems, where the energy oscillates.
 //
-//   q+ = q + h v, then p+ = p + h F(q+):      H - h/2 v.F          the mirror image: H + h/2 v.F
-//   half a kick at either end of a drift:     H - h^2/8 F.M^-1 F   half a drift at either end of a kick: H - h^2/8 v.K
-//   v
+//   drift, kick:        H - h/2 v.F              kick, drift:         H + h/2 v.F
+//   kick, drift, kick:  H - h^2/8 F.M^-1 F       drift, kick, drift:  H - h^2/8 v.K v
 //
-// with all sites of the environments. In exact arithmetic it is constant, so that its drift is that of round-off alone.
-// Source: hairer2006, section IX.3 for modified Hamiltonians, which end here; by hand for each of the four.
+// with all sites of the environments. In exact arithmetic it is constant, so that only round-off makes it drift.
+// Source: hairer2006, section IX.3 for modified Hamiltonians; the four forms are derived by hand.
 #pragma once
 
 #include <optional>
@@ -18,14 +17,14 @@ namespace bathline {
 
 class DiscreteInvariant {
  public:
-  /// Whether a scheme is one of the four and the problem linear and without damping.
+  /// Whether the scheme is one of these four and the problem is linear and undamped.
   static bool is_known(const Scheme& scheme, const Problem& problem);
 
   /// `problem` must outlive it. Throws std::logic_error where no invariant is known.
   DiscreteInvariant(const Scheme& scheme, const Problem& problem, double h);
 
-  /// In J, at the problem's state, whose total energy is `energy`. All sites are gathered on rank 0, where alone the
-  /// value is right. @note Collective.
+  /// The invariant in J in the state of the problem, whose total energy is `energy`. All sites are gathered on rank 0,
+  /// and only there the value is valid. @note Collective.
   double value(double energy) const;
 
  private:

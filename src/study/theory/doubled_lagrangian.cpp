@@ -15,22 +15,23 @@ using Eigen::VectorXd;
 
 namespace {
 
-/// L of positions and velocities that carry derivatives, at a time.
+/// L(q, v, t) with its derivatives.
 AutoDiff value_of(const Lagrangian& lagrangian, const AutoDiffVector& q, const AutoDiffVector& v, double t) {
   const Index n = q.size();
-  VectorXd x(2 * n + 2), slopes(2 * n + 2);
+  VectorXd x(2 * n + 2), gradient(2 * n + 2);
   x << values(q), values(v), t, 0.0;
-  lagrangian.gradient(x.data(), slopes.data());
-  return {lagrangian.value(x.data()), apply_chain_rule(slopes.head(n), q) + apply_chain_rule(slopes.segment(n, n), v)};
+  lagrangian.gradient(x.data(), gradient.data());
+  return {lagrangian.value(x.data()),
+          apply_chain_rule(gradient.head(n), q) + apply_chain_rule(gradient.segment(n, n), v)};
 }
 
 AutoDiffVector value_of(const Force& force, const AutoDiffVector& q, const AutoDiffVector& v, double t) {
   const Index n = q.size();
-  const VectorXd at_q = values(q), at_v = values(v);
+  const VectorXd q_values = values(q), v_values = values(v);
   VectorXd value(n);
   MatrixXd by_q(n, n), by_v(n, n);
-  force.value(at_q, at_v, t, value);
-  force.jacobians(at_q, at_v, t, by_q, by_v);
+  force.value(q_values, v_values, t, value);
+  force.jacobians(q_values, v_values, t, by_q, by_v);
   AutoDiffVector all(n);
   for (Index i = 0; i < n; ++i) {
     all[i] =
@@ -60,56 +61,56 @@ DoubledLagrangian::DoubledLagrangian(const ParticleSystem& system, MatrixXd damp
       forced_(system, std::move(damping), rule_, h) {}
 
 DoubledLagrangian::Action DoubledLagrangian::action(const MatrixXd& x, const MatrixXd& y) const {
-  const Index n = x.rows(), one = x.size();
-  // Every coordinate of every node of both paths is a variable.
+  const Index n = x.rows(), size = x.size();
+  // Every coordinate of every node of both paths is an independent variable.
   Eigen::Matrix<AutoDiff, Eigen::Dynamic, Eigen::Dynamic> active_x(n, x.cols()), active_y(n, y.cols());
-  for (Index i = 0; i < one; ++i) {
-    active_x(i) = AutoDiff(x(i), static_cast<int>(2 * one), static_cast<int>(i));
-    active_y(i) = AutoDiff(y(i), static_cast<int>(2 * one), static_cast<int>(one + i));
+  for (Index i = 0; i < size; ++i) {
+    active_x(i) = AutoDiff(x(i), static_cast<int>(2 * size), static_cast<int>(i));
+    active_y(i) = AutoDiff(y(i), static_cast<int>(2 * size), static_cast<int>(size + i));
   }
-  AutoDiff sum(0.0, VectorXd::Zero(2 * one));
+  AutoDiff sum(0.0, VectorXd::Zero(2 * size));
   for (Index i = 0; i < rule_.weights.size(); ++i) {
     const VectorXd a = rule_.positions.row(i), b = rule_.velocities.row(i) / h_;
-    const AutoDiffVector at_x = combined(a, active_x), x_dot = combined(b, active_x);
-    const AutoDiffVector at_y = combined(a, active_y), y_dot = combined(b, active_y);
+    const AutoDiffVector x_stage = combined(a, active_x), x_dot = combined(b, active_x);
+    const AutoDiffVector y_stage = combined(a, active_y), y_dot = combined(b, active_y);
     const double t = time_ + h_ * a.dot(rule_.nodes);
-    AutoDiff lagrangian = value_of(*lagrangian_, at_x, x_dot, t);
-    lagrangian -= value_of(*lagrangian_, at_y, y_dot, t);
-    const AutoDiffVector on_x = value_of(force_, at_x, x_dot, t), on_y = value_of(force_, at_y, y_dot, t);
+    AutoDiff lagrangian = value_of(*lagrangian_, x_stage, x_dot, t);
+    lagrangian -= value_of(*lagrangian_, y_stage, y_dot, t);
+    const AutoDiffVector x_force = value_of(force_, x_stage, x_dot, t), y_force = value_of(force_, y_stage, y_dot, t);
     for (Index k = 0; k < n; ++k) {
-      const AutoDiff mean = (on_x[k] + on_y[k]) * 0.5, apart = at_x[k] - at_y[k];
-      lagrangian += mean * apart;
+      const AutoDiff mean = (x_force[k] + y_force[k]) * 0.5, difference = x_stage[k] - y_stage[k];
+      lagrangian += mean * difference;
     }
     sum += lagrangian * (h_ * rule_.weights[i]);
   }
-  const VectorXd& slopes = sum.derivatives();
-  return {sum.value(), slopes.head(one).reshaped(n, x.cols()), slopes.tail(one).reshaped(n, y.cols())};
+  const VectorXd& gradient = sum.derivatives();
+  return {sum.value(), gradient.head(size).reshaped(n, x.cols()), gradient.tail(size).reshaped(n, y.cols())};
 }
 
 double DoubledLagrangian::roundoff(const MatrixXd& x, const MatrixXd& y) const {
   double sum = 0.0;
-  const std::vector<ForcedGalerkinPath::Stage> on_x = forced_.stages(x), on_y = forced_.stages(y);
-  for (std::size_t i = 0; i < on_x.size(); ++i) {
+  const std::vector<ForcedGalerkinPath::Stage> x_stages = forced_.stages(x), y_stages = forced_.stages(y);
+  for (std::size_t i = 0; i < x_stages.size(); ++i) {
     const auto row = static_cast<Index>(i);
     const VectorXd x_size = x.cwiseAbs() * rule_.positions.row(row).transpose().cwiseAbs();
     const VectorXd y_size = y.cwiseAbs() * rule_.positions.row(row).transpose().cwiseAbs();
-    double size = 0.0;
-    for (const auto& [stage, places] : {std::pair(&on_x[i], &x_size), std::pair(&on_y[i], &y_size)}) {
-      // Energies, the two of them that L may be the difference of, with what an uncertain place or velocity does to
-      // them.
-      size += 2.0 * stage->v.cwiseAbs().dot(stage->impulse_size) + std::abs(stage->value);
-      size += stage->force_size.dot(*places) + places->dot(stage->stiffness * *places);
-      // The coupling, whose last factor is a difference.
-      size += stage->force_size.dot(x_size + y_size);
+    double term = 0.0;
+    for (const auto& [stage, position_size] : {std::pair(&x_stages[i], &x_size), std::pair(&y_stages[i], &y_size)}) {
+      // Kinetic and potential energy, of which L may be the difference, and their errors from the round-off of
+      // positions and velocities.
+      term += 2.0 * stage->v.cwiseAbs().dot(stage->impulse_size) + std::abs(stage->value);
+      term += stage->force_size.dot(*position_size) + position_size->dot(stage->stiffness * *position_size);
+      // The coupling; its last factor is a difference.
+      term += stage->force_size.dot(x_size + y_size);
     }
-    sum += h_ * rule_.weights[row] * size;
+    sum += h_ * rule_.weights[row] * term;
   }
   return forced_.rounding() * sum;
 }
 
-// With the mean m and the difference d of both paths, L~_d = d.G(m) + O(d^3) where G are the forced equations. So the
-// derivatives by d and by m are G and G'^T d but for O(d^2) and O(d^3), and Newton's method with the matrices G' and
-// G'^T converges by a factor O(d^2) an iteration: second derivatives of the force are not needed.
+// With the mean m and the difference d of both paths, L~_d = d.G(m) + O(d^3), where G are the forced equations. The
+// derivatives with respect to d and m are therefore G + O(d^2) and G'^T d + O(d^3), and Newton's method with the
+// matrices G' and G'^T converges by a factor O(d^2) in each iteration: second derivatives of the force are not needed.
 std::optional<DoubledLagrangian::Paths> DoubledLagrangian::stationary(const MatrixXd& x_ends,
                                                                       const MatrixXd& y_ends) const {
   constexpr double epsilon = std::numeric_limits<double>::epsilon();
@@ -125,13 +126,14 @@ std::optional<DoubledLagrangian::Paths> DoubledLagrangian::stationary(const Matr
     const VectorXd by_x = now.by_x.middleCols(1, inner).reshaped(), by_y = now.by_y.middleCols(1, inner).reshaped();
     const MatrixXd mean = 0.5 * (paths.x + paths.y);
     const MatrixXd matrix = forced_.impulse_jacobian(mean).block(n, n, inner * n, inner * n);
-    const VectorXd move = matrix.partialPivLu().solve(0.5 * (by_x - by_y));
-    const VectorXd spread = matrix.transpose().partialPivLu().solve(by_x + by_y);
-    if (!move.allFinite() || !spread.allFinite()) return std::nullopt;
-    paths.x.middleCols(1, inner) -= (move + 0.5 * spread).reshaped(n, inner);
-    paths.y.middleCols(1, inner) -= (move - 0.5 * spread).reshaped(n, inner);
-    // The value is stationary there: errors of the nodes enter it by their squares only.
-    if (move.norm() + spread.norm() <= 64.0 * epsilon * (paths.x.norm() + paths.y.norm())) return paths;
+    const VectorXd mean_update = matrix.partialPivLu().solve(0.5 * (by_x - by_y));
+    const VectorXd difference_update = matrix.transpose().partialPivLu().solve(by_x + by_y);
+    if (!mean_update.allFinite() || !difference_update.allFinite()) return std::nullopt;
+    paths.x.middleCols(1, inner) -= (mean_update + 0.5 * difference_update).reshaped(n, inner);
+    paths.y.middleCols(1, inner) -= (mean_update - 0.5 * difference_update).reshaped(n, inner);
+    // The value is stationary, so that it depends on errors of the nodes only to second order.
+    if (mean_update.norm() + difference_update.norm() <= 64.0 * epsilon * (paths.x.norm() + paths.y.norm()))
+      return paths;
   }
   return std::nullopt;
 }

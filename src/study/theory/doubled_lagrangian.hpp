@@ -7,8 +7,8 @@
 // with the paths of study/theory/galerkin_rule.hpp. At a stationary point the derivatives with respect to the ends are
 // the partial ones. Source: martin2018, sections 4, 6 and 7, Theorem 6.1 and Propositions 7.3 and 7.4, in flat space.
 //
-// Nothing here knows the forced equations: derivatives come from automatic differentiation of L~_d in forward mode.
-// Its leaves are L and f, known by value with their first derivatives.
+// The forced equations are not used: derivatives come from automatic differentiation of L~_d in forward mode, whose
+// elementary functions are L and f with their first derivatives.
 #pragma once
 
 #include <Eigen/Dense>
@@ -21,30 +21,30 @@ namespace bathline {
 /// Nodes as in ForcedGalerkinPath. Positions in m, values of L~_d in J s, derivatives in kg m/s.
 class DoubledLagrangian {
  public:
-  /// As for ForcedGalerkinPath.
+  /// Arguments as for ForcedGalerkinPath.
   DoubledLagrangian(const ParticleSystem& system, Eigen::MatrixXd damping, GalerkinRule rule, double h);
 
-  /// As that of ForcedGalerkinPath.
+  /// Sets the time at which the next steps begin, as in ForcedGalerkinPath.
   void begin_at(double t) {
     time_ = t;
     forced_.begin_at(t);
   }
 
-  /// h sum_i w_i L~ of any two paths, with its derivatives with respect to all nodes.
+  /// h sum_i w_i L~ of two paths, with its derivatives with respect to all nodes.
   struct Action {
     double value = 0.0;
     Eigen::MatrixXd by_x, by_y;
   };
   Action action(const Eigen::MatrixXd& x, const Eigen::MatrixXd& y) const;
 
-  /// Bound of the round-off of the value.
+  /// Bound of the round-off in the value.
   double roundoff(const Eigen::MatrixXd& x, const Eigen::MatrixXd& y) const;
 
   /// Two paths, stationary in their inner nodes.
   struct Paths {
     Eigen::MatrixXd x, y;
   };
-  /// With these ends (first column: begin, second: end). Nothing where the iteration does not converge.
+  /// The paths with these ends (first column: begin, second: end). Nothing where the iteration does not converge.
   std::optional<Paths> stationary(const Eigen::MatrixXd& x_ends, const Eigen::MatrixXd& y_ends) const;
 
  private:
@@ -53,7 +53,7 @@ class DoubledLagrangian {
   GalerkinRule rule_;
   double h_;
   double time_ = 0.0;
-  ForcedGalerkinPath forced_;  // for the iteration's matrix and for counting roundings
+  ForcedGalerkinPath forced_;  // for the matrix of the iteration and for round-off bounds
 };
 
 }  // namespace bathline

@@ -1,4 +1,4 @@
-// Counting the roundings of an integrator and of the doubled variables, and carrying them on.
+// Bounds of the round-off of an integrator and of the doubled variables, propagated by the Jacobian of the step.
 // Tested by tests/study/doubled_variables_test.cpp.
 #include "study/theory/doubled_variables_bound.hpp"
 
@@ -19,33 +19,33 @@ MatrixXd DoubledVariablesBound::integrator_errors(const MatrixXd& nodes, const V
                                                   const VectorXd& next_p) const {
   const Index n = nodes.rows(), count = stages_.b.size();
   const double h = path_.step(), rounding = path_.rounding();
-  const std::vector<ForcedGalerkinPath::Stage> at = path_.stages(nodes);
-  const auto stage = [&](Index i) -> const ForcedGalerkinPath::Stage& { return at[static_cast<std::size_t>(i)]; };
-  // The forces as functions of the stage velocities, and with them the derivatives of the residual R.
-  MatrixXd force_slopes = MatrixXd::Zero(n * count, n * count), jacobian = force_slopes;
-  VectorXd left(n * count), force_sizes(n * count), guess = VectorXd::Zero(n * count);
+  const std::vector<ForcedGalerkinPath::Stage> stages = path_.stages(nodes);
+  const auto stage = [&](Index i) -> const ForcedGalerkinPath::Stage& { return stages[static_cast<std::size_t>(i)]; };
+  // Derivatives of the forces with respect to the stage velocities, and the Jacobian of the residual R.
+  MatrixXd force_jacobian = MatrixXd::Zero(n * count, n * count), jacobian = force_jacobian;
+  VectorXd residual(n * count), force_sizes(n * count), guess = VectorXd::Zero(n * count);
   for (Index i = 0; i < count; ++i) {
-    force_slopes.block(i * n, i * n, n, n) += stage(i).by_v;
-    for (Index j = 0; j < count; ++j) force_slopes.block(i * n, j * n, n, n) += h * stages_.a(i, j) * stage(i).by_q;
+    force_jacobian.block(i * n, i * n, n, n) += stage(i).by_v;
+    for (Index j = 0; j < count; ++j) force_jacobian.block(i * n, j * n, n, n) += h * stages_.a(i, j) * stage(i).by_q;
     force_sizes.segment(i * n, n) = stage(i).force_size;
   }
   for (Index i = 0; i < count; ++i) {
-    left.segment(i * n, n) = p.cwiseAbs() + stage(i).impulse_size;
+    residual.segment(i * n, n) = p.cwiseAbs() + stage(i).impulse_size;
     for (Index j = 0; j < count; ++j) {
       jacobian.block(i * n, j * n, n, n) += h * stages_.a(i, j) * stage(i).momentum_by_q;
       const double weight = h * stages_.a_hat(i, j);
-      jacobian.middleRows(i * n, n) -= weight * force_slopes.middleRows(j * n, n);
-      left.segment(i * n, n) += std::abs(weight) * stage(j).force_size;
-      // Newton begins at V = p/m: what it has to reduce is the impulse of the forces.
+      jacobian.middleRows(i * n, n) -= weight * force_jacobian.middleRows(j * n, n);
+      residual.segment(i * n, n) += std::abs(weight) * stage(j).force_size;
+      // Newton's method begins at V = p/m, with the impulse of the forces as residual.
       guess.segment(i * n, n) += std::abs(weight) * stage(j).force_size;
     }
     jacobian.block(i * n, i * n, n, n) += stage(i).momentum_by_v;
   }
-  left *= rounding;
+  residual *= rounding;
   const double scale = std::sqrt(static_cast<double>(count)) * p.norm() + h * force_sizes.norm();
-  left.array() += newton_roundoff * scale + newton_relative * guess.norm();
-  const VectorXd in_v = jacobian.inverse().cwiseAbs() * left;
-  const VectorXd in_force = force_slopes.cwiseAbs() * in_v;
+  residual.array() += newton_roundoff * scale + newton_relative * guess.norm();
+  const VectorXd in_v = jacobian.inverse().cwiseAbs() * residual;
+  const VectorXd in_force = force_jacobian.cwiseAbs() * in_v;
 
   MatrixXd errors(n, 2);
   errors << rounding * nodes.rightCols(1).cwiseAbs(), rounding * (p.cwiseAbs() + next_p.cwiseAbs());
@@ -54,14 +54,14 @@ MatrixXd DoubledVariablesBound::integrator_errors(const MatrixXd& nodes, const V
     errors.col(0) += weight * (rounding * stage(i).v.cwiseAbs() + in_v.segment(i * n, n));
     errors.col(1) += weight * (rounding * stage(i).force_size + in_force.segment(i * n, n));
   }
-  // The one-stage schemes end from the stage's momentum, which is off by what is left of its equation.
-  errors.col(1) += left.reshaped(n, count).rowwise().maxCoeff();
+  // One-stage schemes compute p+ from the momentum of the stage, whose error is the residual of its equation.
+  errors.col(1) += residual.reshaped(n, count).rowwise().maxCoeff();
   return errors;
 }
 
 void DoubledVariablesBound::step(const MatrixXd& nodes, const VectorXd& p, const VectorXd& next_p) {
   const Index n = nodes.rows(), unknown = nodes.size() - n;
-  const MatrixXd all = path_.impulse_jacobian(nodes), own = path_.roundoff(nodes);
+  const MatrixXd all = path_.impulse_jacobian(nodes), roundoff = path_.roundoff(nodes);
   const MatrixXd inverse = all.topRightCorner(unknown, unknown).inverse();
   const MatrixXd last = all.bottomRightCorner(n, unknown) * inverse;
   // E(q, z) + p = 0 and p+ = G_last(q, z).
@@ -73,11 +73,11 @@ void DoubledVariablesBound::step(const MatrixXd& nodes, const VectorXd& p, const
   jacobian.bottomRows(n) = -last * by_state;
   jacobian.bottomLeftCorner(n, n) += all.bottomLeftCorner(n, n);
 
-  VectorXd wrong = 2.0 * own.leftCols(own.cols() - 1).reshaped();
-  wrong.head(n) += 2.0 * path_.rounding() * p.cwiseAbs();
+  VectorXd residual_bound = 2.0 * roundoff.leftCols(roundoff.cols() - 1).reshaped();
+  residual_bound.head(n) += 2.0 * path_.rounding() * p.cwiseAbs();
   MatrixXd errors = integrator_errors(nodes, p, next_p);
-  errors.col(0) += inverse.bottomRows(n).cwiseAbs() * wrong;
-  errors.col(1) += last.cwiseAbs() * wrong + own.rightCols(1);
+  errors.col(0) += inverse.bottomRows(n).cwiseAbs() * residual_bound;
+  errors.col(1) += last.cwiseAbs() * residual_bound + roundoff.rightCols(1);
   covariance_ = (jacobian * covariance_ * jacobian.transpose()).eval();
   covariance_.diagonal() += errors.reshaped().cwiseAbs2();
   steps_ += 1.0;

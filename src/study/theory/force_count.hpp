@@ -1,4 +1,4 @@
-// How often a method asks for forces: its work, in a unit that depends on no machine.
+// The number of force evaluations of a method: its work, in a unit that does not depend on the machine.
 // Tested by tests/study/convergence_test.cpp.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace bathline {
 
-/// A potential that counts the components of forces it was asked for; an entry of a Hessian counts as one.
+/// A potential that counts evaluated force components; an entry of a Hessian counts as one.
 class CountingPotential final : public Potential {
  public:
   explicit CountingPotential(std::shared_ptr<const Potential> potential) : potential_(std::move(potential)) {}
@@ -41,7 +41,8 @@ class CountingPotential final : public Potential {
   mutable std::int64_t count_ = 0;
 };
 
-/// A force that does the same; its derivatives by positions and velocities count as one Hessian.
+/// A force that counts evaluated components; its Jacobians with respect to positions and velocities count as one
+/// Hessian.
 class CountingForce final : public Force {
  public:
   explicit CountingForce(std::shared_ptr<const Force> force) : force_(std::move(force)) {}
@@ -63,20 +64,20 @@ class CountingForce final : public Force {
   mutable std::int64_t count_ = 0;
 };
 
-/// A Lagrangian of n coordinates that does the same: slopes count as n, the forces among them, and second derivatives
-/// as n^2.
+/// A Lagrangian of n coordinates that counts evaluations: a gradient, which contains the forces, as n, a Hessian as
+/// n^2.
 class CountingLagrangian final : public Lagrangian {
  public:
   CountingLagrangian(std::shared_ptr<const Lagrangian> lagrangian, int coordinates)
       : lagrangian_(std::move(lagrangian)), n_(coordinates) {}
   double value(const double* x) const override { return lagrangian_->value(x); }
-  void gradient(const double* x, double* slopes) const override {
+  void gradient(const double* x, double* gradient) const override {
     count_ += n_;
-    lagrangian_->gradient(x, slopes);
+    lagrangian_->gradient(x, gradient);
   }
-  void hessian(const double* x, double* curvatures) const override {
+  void hessian(const double* x, double* hessian) const override {
     count_ += n_ * n_;
-    lagrangian_->hessian(x, curvatures);
+    lagrangian_->hessian(x, hessian);
   }
   void momentum_rates(const double* x, double* rates) const override { lagrangian_->momentum_rates(x, rates); }
   bool depends_on_position(int coordinate) const override { return lagrangian_->depends_on_position(coordinate); }
@@ -91,7 +92,7 @@ class CountingLagrangian final : public Lagrangian {
   mutable std::int64_t count_ = 0;
 };
 
-/// A system that counts the forces of its particles, whatever makes them.
+/// A system that counts force evaluations on its particles.
 class CountedSystem {
  public:
   explicit CountedSystem(const ParticleSystem& system)
@@ -108,11 +109,11 @@ class CountedSystem {
   }
 
   const ParticleSystem& system() const { return system_; }
-  /// Several forces at one place are one.
+  /// Several forces at the same positions count once.
   std::int64_t count() const {
-    std::int64_t most = potential_->count();
-    for (const auto& force : forces_) most = std::max(most, force->count());
-    return lagrangian_ ? std::max(most, lagrangian_->count()) : most;
+    std::int64_t max_count = potential_->count();
+    for (const auto& force : forces_) max_count = std::max(max_count, force->count());
+    return lagrangian_ ? std::max(max_count, lagrangian_->count()) : max_count;
   }
 
  private:
@@ -122,15 +123,14 @@ class CountedSystem {
   std::shared_ptr<const CountingLagrangian> lagrangian_;
 };
 
-/// How often a step needs forces: in every kick and stage, although a force at a place that has not changed need not be
-/// computed again.
+/// Number of forces that a step needs, one for each kick, although a force at unchanged positions can be reused.
 inline int forces_per_step(const ExplicitScheme& scheme) {
   int count = 0;
   for (const Substep& substep : scheme.substeps) count += substep.kind != Substep::Kind::drift;
   return count;
 }
 
-/// How often a step of `scheme` needs the forces on the sites of an environment; 0 for the exact flow.
+/// Number of forces on the sites of an environment that a step of `scheme` needs; 0 for the exact flow.
 inline int site_forces_per_step(const Scheme& scheme) {
   if (const auto* explicit_scheme = std::get_if<ExplicitScheme>(&scheme)) {
     return forces_per_step(explicit_scheme->merged());

@@ -1,4 +1,4 @@
-// The Lagrange-d'Alembert principle on the paths of a step: sums over stages, and Newton's method on the nodes.
+// The Lagrange-d'Alembert principle for the paths of a step: sums over stages, and Newton's method on the nodes.
 // Tested by tests/study/substituting_system_test.cpp.
 #include "study/theory/forced_galerkin_path.hpp"
 
@@ -18,52 +18,53 @@ ForcedGalerkinPath::ForcedGalerkinPath(const ParticleSystem& system, MatrixXd da
       damping_(std::move(damping)),
       rule_(std::move(rule)),
       h_(h),
-      // Sums over degrees of freedom in the forces, over nodes in the stages' values and over stages in the end.
+      // Number of terms in the sums over degrees of freedom (forces), nodes (stage values) and stages.
       rounding_((roundings_of_a_term + static_cast<double>(size_ + rule_.positions.rows() + rule_.positions.cols())) *
                 unit_roundoff) {}
 
-void ForcedGalerkinPath::evaluate(Index stage, const MatrixXd& nodes, Stage& at) const {
-  at.q = nodes * rule_.positions.row(stage).transpose();
-  at.v = nodes * rule_.velocities.row(stage).transpose() / h_;
-  VectorXd x(2 * size_ + 2), slopes(2 * size_ + 2), outer(size_);
-  x << at.q, at.v, time_of(stage), 0.0;
-  lagrangian_->gradient(x.data(), slopes.data());
-  force_.value(at.q, at.v, time_of(stage), outer);
-  at.force = slopes.head(size_) + outer;
-  at.momentum = slopes.segment(size_, size_);
+void ForcedGalerkinPath::evaluate(Index stage, const MatrixXd& nodes, Stage& values) const {
+  values.q = nodes * rule_.positions.row(stage).transpose();
+  values.v = nodes * rule_.velocities.row(stage).transpose() / h_;
+  VectorXd x(2 * size_ + 2), gradient(2 * size_ + 2), nonconservative(size_);
+  x << values.q, values.v, time_of(stage), 0.0;
+  lagrangian_->gradient(x.data(), gradient.data());
+  force_.value(values.q, values.v, time_of(stage), nonconservative);
+  values.force = gradient.head(size_) + nonconservative;
+  values.momentum = gradient.segment(size_, size_);
 }
 
 MatrixXd ForcedGalerkinPath::impulses(const MatrixXd& nodes) const {
   MatrixXd sum = MatrixXd::Zero(nodes.rows(), nodes.cols());
-  Stage at;
+  Stage values;
   for (Index i = 0; i < rule_.weights.size(); ++i) {
-    evaluate(i, nodes, at);
-    sum += rule_.weights[i] * (h_ * at.force * rule_.positions.row(i) + at.momentum * rule_.velocities.row(i));
+    evaluate(i, nodes, values);
+    sum += rule_.weights[i] * (h_ * values.force * rule_.positions.row(i) + values.momentum * rule_.velocities.row(i));
   }
   return sum;
 }
 
-void ForcedGalerkinPath::linearise(Index stage, const MatrixXd& nodes, Stage& at) const {
+void ForcedGalerkinPath::linearise(Index stage, const MatrixXd& nodes, Stage& values) const {
   const Index n = size_;
   const VectorXd q_size = nodes.cwiseAbs() * rule_.positions.row(stage).transpose().cwiseAbs();
   const VectorXd v_size = nodes.cwiseAbs() * rule_.velocities.row(stage).transpose().cwiseAbs() / h_;
-  VectorXd x(2 * n + 2), outer(n);
-  MatrixXd curvatures(2 * n + 1, 2 * n + 1);
-  x << at.q, at.v, time_of(stage), 0.0;
-  at.value = lagrangian_->value(x.data());
-  lagrangian_->hessian(x.data(), curvatures.data());
-  force_.value(at.q, at.v, time_of(stage), outer);
-  force_.jacobians(at.q, at.v, time_of(stage), at.by_q, at.by_v);
-  const MatrixXd by_q = curvatures.topLeftCorner(n, n), by_v = curvatures.block(0, n, n, n);
-  at.momentum_by_q = curvatures.block(n, 0, n, n);
-  at.momentum_by_v = curvatures.block(n, n, n, n);
-  at.stiffness = by_q.cwiseAbs();
-  const VectorXd drag = damping_ * at.v, own = at.force - outer;
-  at.force_size = own.cwiseAbs() + (outer + drag).cwiseAbs() + (at.stiffness + at.by_q.cwiseAbs()) * q_size +
-                  (by_v.cwiseAbs() + damping_.cwiseAbs() + (at.by_v + damping_).cwiseAbs()) * v_size;
-  at.impulse_size = at.momentum_by_v.cwiseAbs() * v_size + at.momentum_by_q.cwiseAbs() * q_size;
-  at.by_q += by_q;
-  at.by_v += by_v;
+  VectorXd x(2 * n + 2), nonconservative(n);
+  MatrixXd hessian(2 * n + 1, 2 * n + 1);
+  x << values.q, values.v, time_of(stage), 0.0;
+  values.value = lagrangian_->value(x.data());
+  lagrangian_->hessian(x.data(), hessian.data());
+  force_.value(values.q, values.v, time_of(stage), nonconservative);
+  force_.jacobians(values.q, values.v, time_of(stage), values.by_q, values.by_v);
+  const MatrixXd by_q = hessian.topLeftCorner(n, n), by_v = hessian.block(0, n, n, n);
+  values.momentum_by_q = hessian.block(n, 0, n, n);
+  values.momentum_by_v = hessian.block(n, n, n, n);
+  values.stiffness = by_q.cwiseAbs();
+  const VectorXd drag = damping_ * values.v, conservative = values.force - nonconservative;
+  values.force_size = conservative.cwiseAbs() + (nonconservative + drag).cwiseAbs() +
+                      (values.stiffness + values.by_q.cwiseAbs()) * q_size +
+                      (by_v.cwiseAbs() + damping_.cwiseAbs() + (values.by_v + damping_).cwiseAbs()) * v_size;
+  values.impulse_size = values.momentum_by_v.cwiseAbs() * v_size + values.momentum_by_q.cwiseAbs() * q_size;
+  values.by_q += by_q;
+  values.by_v += by_v;
 }
 
 std::vector<ForcedGalerkinPath::Stage> ForcedGalerkinPath::stages(const MatrixXd& nodes) const {
@@ -78,8 +79,8 @@ std::vector<ForcedGalerkinPath::Stage> ForcedGalerkinPath::stages(const MatrixXd
 MatrixXd ForcedGalerkinPath::impulse_jacobian(const MatrixXd& nodes) const {
   const Index n = nodes.rows(), count = nodes.cols();
   MatrixXd all = MatrixXd::Zero(n * count, n * count);
-  const std::vector<Stage> at = stages(nodes);
-  for (std::size_t stage = 0; stage < at.size(); ++stage) {
+  const std::vector<Stage> stages_of_path = stages(nodes);
+  for (std::size_t stage = 0; stage < stages_of_path.size(); ++stage) {
     const Index i = static_cast<Index>(stage);
     const double w = rule_.weights[i];
     for (Index j = 0; j < count; ++j) {
@@ -87,8 +88,9 @@ MatrixXd ForcedGalerkinPath::impulse_jacobian(const MatrixXd& nodes) const {
         const double a_j = rule_.positions(i, j), a_k = rule_.positions(i, k);
         const double b_j = rule_.velocities(i, j), b_k = rule_.velocities(i, k);
         auto block = all.block(j * n, k * n, n, n);
-        block += (w * h_ * a_j * a_k) * at[stage].by_q + (w * a_j * b_k) * at[stage].by_v;
-        block += (w * b_j * a_k) * at[stage].momentum_by_q + (w * b_j * b_k / h_) * at[stage].momentum_by_v;
+        block += (w * h_ * a_j * a_k) * stages_of_path[stage].by_q + (w * a_j * b_k) * stages_of_path[stage].by_v;
+        block += (w * b_j * a_k) * stages_of_path[stage].momentum_by_q +
+                 (w * b_j * b_k / h_) * stages_of_path[stage].momentum_by_v;
       }
     }
   }
@@ -97,11 +99,11 @@ MatrixXd ForcedGalerkinPath::impulse_jacobian(const MatrixXd& nodes) const {
 
 MatrixXd ForcedGalerkinPath::roundoff(const MatrixXd& nodes) const {
   MatrixXd sum = MatrixXd::Zero(nodes.rows(), nodes.cols());
-  const std::vector<Stage> at = stages(nodes);
-  for (std::size_t stage = 0; stage < at.size(); ++stage) {
+  const std::vector<Stage> stages_of_path = stages(nodes);
+  for (std::size_t stage = 0; stage < stages_of_path.size(); ++stage) {
     const Index i = static_cast<Index>(stage);
-    sum += rule_.weights[i] * (h_ * at[stage].force_size * rule_.positions.row(i).cwiseAbs() +
-                               at[stage].impulse_size * rule_.velocities.row(i).cwiseAbs());
+    sum += rule_.weights[i] * (h_ * stages_of_path[stage].force_size * rule_.positions.row(i).cwiseAbs() +
+                               stages_of_path[stage].impulse_size * rule_.velocities.row(i).cwiseAbs());
   }
   return rounding_ * sum;
 }
@@ -131,8 +133,8 @@ std::optional<MatrixXd> ForcedGalerkinPath::solve(const Impulses& impulses, Matr
       allowed.col(0) += rounding_ * p.cwiseAbs();
     }
     if (!residual.allFinite()) return std::nullopt;
-    // The equations are solved when what is left of them cannot be told from round-off, which is counted generously:
-    // the correction that belongs to it is worth making.
+    // The residual is at the level of its round-off bound, which is generous, so that the last correction is still
+    // applied.
     const bool is_solved = (residual.array().abs() <= allowed.array()).all();
     const MatrixXd jacobian = impulse_jacobian(nodes).block(first * n, from * n, count * n, count * n);
     const VectorXd update = jacobian.partialPivLu().solve(residual.reshaped());
@@ -144,18 +146,18 @@ std::optional<MatrixXd> ForcedGalerkinPath::solve(const Impulses& impulses, Matr
 
 MatrixXd ForcedGalerkinPath::end_roundoff(const MatrixXd& nodes) const {
   const Index n = nodes.rows(), last = nodes.cols() - 1, inner = (last - 1) * n;
-  const MatrixXd own = roundoff(nodes);
+  const MatrixXd roundoff_of_nodes = roundoff(nodes);
   MatrixXd ends(n, 2);
-  // Of both formulas.
-  ends << 2.0 * own.col(0), 2.0 * own.col(last);
+  // The round-off of both formulas.
+  ends << 2.0 * roundoff_of_nodes.col(0), 2.0 * roundoff_of_nodes.col(last);
   if (inner == 0) return ends;
-  // What is left of the inner equations, and their round-off, moves the inner nodes and with them the ends' impulses.
+  // Residuals and round-off of the inner equations displace the inner nodes, and thereby the impulses at the ends.
   const MatrixXd all = impulse_jacobian(nodes);
   const Eigen::PartialPivLU<MatrixXd> solver(all.block(n, n, inner, inner));
-  const VectorXd wrong = 4.0 * own.middleCols(1, last - 1).reshaped();
+  const VectorXd residual_bound = 4.0 * roundoff_of_nodes.middleCols(1, last - 1).reshaped();
   const MatrixXd inverse = solver.inverse();
-  ends.col(0) += (all.block(0, n, n, inner) * inverse).cwiseAbs() * wrong;
-  ends.col(1) += (all.block(last * n, n, n, inner) * inverse).cwiseAbs() * wrong;
+  ends.col(0) += (all.block(0, n, n, inner) * inverse).cwiseAbs() * residual_bound;
+  ends.col(1) += (all.block(last * n, n, n, inner) * inverse).cwiseAbs() * residual_bound;
   return ends;
 }
 

@@ -1,4 +1,4 @@
-// The Lagrange-d'Alembert principle on the paths of a step, by hand.
+// The Lagrange-d'Alembert principle for the paths of a step, with derivatives by hand.
 //
 //   G_j = D_j L_d + f_d^j = sum_i w_i [ h A_ij F_i + B_ij P_i ],   F_i = dL/dq + f,  P_i = dL/dv at Q_i, V_i, t_i
 //   inner nodes: G_j = 0;   p = -G_first = -D1 L_d - f_d^-,   p+ = G_last = D2 L_d + f_d^+
@@ -7,9 +7,9 @@
 // with the paths of study/theory/galerkin_rule.hpp. Source: marsden2001, sections 2.6 and 3.2; martin2018,
 // Proposition 7.4.
 //
-// Round-off: a sum of m rounded terms is wrong by at most m u of the sum of their absolute values (higham2002, eq.
-// (3.5)). Stage positions and velocities are such sums, and forces are taken to be evaluated backward stably: wrong
-// like the forces at arguments that are wrong in their last places.
+// Round-off: the error of a sum of m rounded terms is at most m u times the sum of their absolute values (higham2002,
+// eq. (3.5)). Stage positions and velocities are such sums. Forces are assumed to be evaluated backward stably: their
+// errors are those of exact forces at arguments with relative errors of a few u.
 #pragma once
 
 #include <Eigen/Dense>
@@ -23,41 +23,42 @@
 
 namespace bathline {
 
-/// Positions at the nodes of a path and what belongs to them are matrices with a row per degree of freedom and a column
-/// per node. Positions in m, impulses in kg m/s. Where vectors of all of them are meant, node comes after node.
+/// Positions and impulses at the nodes of a path are matrices with a row per degree of freedom and a column per node.
+/// Positions in m, impulses in kg m/s. Vectors of all of them are ordered by node.
 class ForcedGalerkinPath {
  public:
-  /// `damping` is C, square with the system's size, a part of f; `h` the step in s.
+  /// `damping` is C, square with the system's size, a part of f; `h` is the step in s.
   ForcedGalerkinPath(const ParticleSystem& system, Eigen::MatrixXd damping, GalerkinRule rule, double h);
-  /// The time at which the steps begin that are asked for from now on, 0 before the first call.
+  /// Sets the time at which the next steps begin; initially 0.
   void begin_at(double t) { time_ = t; }
 
   /// G_j, column by column.
   Eigen::MatrixXd impulses(const Eigen::MatrixXd& nodes) const;
   /// Derivatives of all G_j with respect to all positions, square.
   Eigen::MatrixXd impulse_jacobian(const Eigen::MatrixXd& nodes) const;
-  /// Bound of the round-off in the G_j, by whichever formula they are computed.
+  /// Bound of the round-off in the G_j, for both formulas.
   Eigen::MatrixXd roundoff(const Eigen::MatrixXd& nodes) const;
 
-  /// A formula for the G_j: the one above, or one that should give the same.
+  /// A formula for the G_j: that above, or an equivalent one.
   using Impulses = std::function<Eigen::MatrixXd(const Eigen::MatrixXd& nodes)>;
-  /// The path from q to next, with inner G_j that are nothing but round-off. Nothing where Newton's method does not
-  /// get there.
+  /// The path from q to next, on which the inner G_j vanish up to round-off. Nothing where Newton's method does not
+  /// converge.
   std::optional<Eigen::MatrixXd> between(const Impulses& impulses, const Eigen::VectorXd& q,
                                          const Eigen::VectorXd& next) const;
-  /// The path that leaves q with momentum p, likewise, begun with about the velocities v.
+  /// The path that leaves q with momentum p; Newton's method begins with the velocities v. Nothing where it does not
+  /// converge.
   std::optional<Eigen::MatrixXd> leaving(const Impulses& impulses, const Eigen::VectorXd& q, const Eigen::VectorXd& p,
                                          const Eigen::VectorXd& v) const;
-  /// How far G_first and G_last (first and second column) of two paths between the same positions may differ, each
-  /// found by a formula of its own.
+  /// Bound of the differences of G_first and G_last (first and second column) between two paths with the same ends,
+  /// each computed by its own formula.
   Eigen::MatrixXd end_roundoff(const Eigen::MatrixXd& nodes) const;
 
-  /// What acts at a stage, and the linearisation of it.
+  /// Force and momentum at a stage, and their linearisation.
   struct Stage {
     Eigen::VectorXd q, v;
     double value = 0.0;                            ///< L, J
     Eigen::VectorXd force, momentum;               ///< F, N, and P, kg m/s
-    Eigen::VectorXd force_size;                    ///< absolute values that the round-off of F is counted by, N
+    Eigen::VectorXd force_size;                    ///< sum of the absolute values of the terms of F, N
     Eigen::VectorXd impulse_size;                  ///< the same of P, kg m/s
     Eigen::MatrixXd by_q, by_v;                    ///< derivatives of F
     Eigen::MatrixXd momentum_by_q, momentum_by_v;  ///< derivatives of P
@@ -68,15 +69,15 @@ class ForcedGalerkinPath {
   const GalerkinRule& rule() const { return rule_; }
   Eigen::Index size() const { return size_; }
   double step() const { return h_; }
-  /// Round-off of a sum, as part of the absolute values in it: m u.
+  /// Round-off of a sum relative to the sum of the absolute values: m u.
   double rounding() const { return rounding_; }
 
  private:
-  /// Fills in what is at the places of a stage: those that need no second derivatives, or all.
-  void evaluate(Eigen::Index stage, const Eigen::MatrixXd& nodes, Stage& at) const;
-  void linearise(Eigen::Index stage, const Eigen::MatrixXd& nodes, Stage& at) const;
+  /// Computes the values of a stage without second derivatives, and those that need them.
+  void evaluate(Eigen::Index stage, const Eigen::MatrixXd& nodes, Stage& values) const;
+  void linearise(Eigen::Index stage, const Eigen::MatrixXd& nodes, Stage& values) const;
   double time_of(Eigen::Index stage) const { return time_ + h_ * rule_.positions.row(stage).dot(rule_.nodes); }
-  /// Newton's method on the columns `from` to `to` of the nodes, for as many equations from row `first` on.
+  /// Newton's method for `count` nodes from column `from` on, with the equations of the nodes from `first` on.
   std::optional<Eigen::MatrixXd> solve(const Impulses& impulses, Eigen::MatrixXd nodes, Eigen::Index from,
                                        Eigen::Index count, Eigen::Index first, const Eigen::VectorXd& p) const;
 

@@ -1,9 +1,9 @@
-// Paths of a step: the derivatives of Lagrange polynomials at their own nodes.
+// Paths of a step: derivatives of Lagrange polynomials at their nodes.
 //
 //   l_j'(c_i) = (m_j / m_i) / (c_i - c_j) for i != j,   m_j = 1 / prod_k (c_j - c_k),   sum_j l_j' = 0
 //
-// The polynomials sum to one, hence the last equation. Source: hairer2006, section II.1.2 for collocation polynomials.
-// Tested by tests/study/doubled_variables_test.cpp.
+// The last equation holds since the polynomials sum to 1. Source: hairer2006, section II.1.2 for collocation
+// polynomials. Tested by tests/study/doubled_variables_test.cpp.
 #include "study/theory/galerkin_rule.hpp"
 
 #include "methods/tableau.hpp"
@@ -42,20 +42,21 @@ GalerkinRule gamma_rule(double gamma) {
 }
 
 GalerkinRule lobatto_pair_rule(int stages) {
-  const VectorXd nodes = lobatto_nodes(stages + 1), places = lobatto_nodes(stages);
-  MatrixXd values = MatrixXd::Ones(stages, stages + 1), slopes = MatrixXd::Zero(stages, stages + 1);
+  const VectorXd nodes = lobatto_nodes(stages + 1), quadrature_nodes = lobatto_nodes(stages);
+  MatrixXd values = MatrixXd::Ones(stages, stages + 1), derivatives = MatrixXd::Zero(stages, stages + 1);
   for (Index i = 0; i < stages; ++i) {
     for (Index j = 0; j <= stages; ++j) {
-      // One factor after the other, with the rule for products.
+      // Factor by factor, with the product rule.
       for (Index k = 0; k <= stages; ++k) {
         if (k == j) continue;
-        const double factor = (places[i] - nodes[k]) / (nodes[j] - nodes[k]);
-        slopes(i, j) = slopes(i, j) * factor + values(i, j) / (nodes[j] - nodes[k]);
+        const double factor = (quadrature_nodes[i] - nodes[k]) / (nodes[j] - nodes[k]);
+        derivatives(i, j) = derivatives(i, j) * factor + values(i, j) / (nodes[j] - nodes[k]);
         values(i, j) *= factor;
       }
     }
   }
-  return {.nodes = nodes, .positions = values, .velocities = slopes, .weights = collocation_weights(places)};
+  return {
+      .nodes = nodes, .positions = values, .velocities = derivatives, .weights = collocation_weights(quadrature_nodes)};
 }
 
 GalerkinRule lobatto_rule(int stages) {

@@ -1,10 +1,10 @@
-// Paths of a step, made of positions at nodes, and where a discrete Lagrangian looks at them.
+// Galerkin rules: paths of a step through positions at nodes, and the quadrature of the discrete Lagrangian.
 //
 //   L_d = h sum_i w_i L(Q_i, V_i),   Q_i = sum_j A_ij x_j,   V_i = sum_j B_ij x_j / h
 //
 // with x_j the positions at the nodes, the first and the last being the ends of the step. Gamma family: the straight
-// path, L at (1-g) of it. Lobatto: the polynomial through its positions at the Lobatto nodes, which are the
-// quadrature's, or one of a degree more. Source: farshi2018, eq. (43); marsden2001, section 2.6; martin2018,
+// path, with L at (1-g) h. Lobatto: the polynomial through the positions at the Lobatto nodes, which are also those of
+// the quadrature, or one of one degree more. Source: farshi2018, eq. (43); marsden2001, section 2.6; martin2018,
 // Proposition 7.4.
 #pragma once
 
@@ -19,13 +19,13 @@ struct GalerkinRule {
   Eigen::VectorXd weights;     ///< w, one per stage
 };
 
-/// The straight path looked at once, Q = g q + (1-g) q+; g = 1/2 is the midpoint rule.
+/// The straight path with one stage, Q = g q + (1-g) q+; g = 1/2 is the midpoint rule.
 GalerkinRule gamma_rule(double gamma);
 /// The polynomial of degree stages - 1 on Lobatto nodes; two or more stages.
 GalerkinRule lobatto_rule(int stages);
-/// The polynomial of degree `stages`, looked at in as many Lobatto nodes: its velocities there are free, Q_i = q + h
-/// sum_j a_ij V_j, as those of the pair Lobatto IIIA-IIIB are. Where masses depend on positions this is another
-/// discrete Lagrangian than the one above, of the same order.
+/// The polynomial of degree `stages`, evaluated at `stages` Lobatto nodes: its velocities there are independent, Q_i =
+/// q + h sum_j a_ij V_j, as in the pair Lobatto IIIA-IIIB. If masses depend on positions, this discrete Lagrangian
+/// differs from the one above and has the same order.
 GalerkinRule lobatto_pair_rule(int stages);
 
 }  // namespace bathline

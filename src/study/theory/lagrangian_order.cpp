@@ -1,4 +1,4 @@
-// Errors of doubled discrete Lagrangians at random ends.
+// Errors of doubled discrete Lagrangians between random positions.
 // Tested by tests/study/doubled_variables_test.cpp.
 #include "study/theory/lagrangian_order.hpp"
 
@@ -16,7 +16,7 @@ using Eigen::MatrixXd;
 
 constexpr int exact_stages = 9;
 
-/// L~_d between these ends; the columns are x0, x1, y0, y1. Nothing where no stationary paths are found.
+/// L~_d between these ends; the columns are x0, x1, y0, y1. Nothing where the stationary paths are not found.
 std::optional<double> value_between(const DoubledLagrangian& doubled, const MatrixXd& ends) {
   const auto paths = doubled.stationary(ends.leftCols(2), ends.rightCols(2));
   if (!paths) return std::nullopt;
@@ -31,15 +31,15 @@ double add_lagrangian_errors(const Problem& problem, const GalerkinRule& rule, c
   for (const double h : steps) {
     const DoubledLagrangian discrete(system, problem.damping(), rule, h);
     const DoubledLagrangian exact(system, problem.damping(), lobatto_rule(exact_stages), h);
-    RandomPositions places(system.q0, spread, seed), velocities(system.v0, spread, seed + 1);
+    RandomPositions positions(system.q0, spread, seed), velocities(system.v0, spread, seed + 1);
     errors.begin_step();
     for (std::int64_t draw = 0; draw < draws; ++draw) {
-      const MatrixXd begin = places.positions(2), way = h * velocities.positions(2);
+      const MatrixXd begin = positions.positions(2), displacements = h * velocities.positions(2);
       MatrixXd ends(begin.rows(), 4);
-      ends << begin.col(0), begin.col(0) + way.col(0), begin.col(1), begin.col(1) + way.col(1);
-      const std::optional<double> value = value_between(discrete, ends), true_value = value_between(exact, ends);
-      if (!value || !true_value) return h;
-      errors.add(std::abs(*value - *true_value) / h, std::abs(*true_value) / h, static_cast<std::size_t>(draws));
+      ends << begin.col(0), begin.col(0) + displacements.col(0), begin.col(1), begin.col(1) + displacements.col(1);
+      const std::optional<double> value = value_between(discrete, ends), exact_value = value_between(exact, ends);
+      if (!value || !exact_value) return h;
+      errors.add(std::abs(*value - *exact_value) / h, std::abs(*exact_value) / h, static_cast<std::size_t>(draws));
     }
   }
   if (!steps.empty()) errors.fit(steps, steps.front());

@@ -1,4 +1,4 @@
-// A straight line through points.
+// Least-squares fit of a straight line.
 #include "study/theory/line_fit.hpp"
 
 #include <cmath>
@@ -10,8 +10,8 @@ namespace {
 
 struct Fit {
   double slope = 0.0;
-  double xx = 0.0;                ///< squares of the distances from the mean x
-  std::vector<double> residuals;  ///< how far each y is off the line
+  double xx = 0.0;                ///< sum of the squared deviations from the mean x
+  std::vector<double> residuals;  ///< y minus the line
 };
 
 Fit least_squares(const std::vector<double>& x, const std::vector<double>& y) {
@@ -37,7 +37,7 @@ double sum_of_squares(const std::vector<double>& values) {
   return sum;
 }
 
-/// Of neighbours, and none where they rather avoid each other.
+/// Correlation of neighbouring values; 0 where it is negative.
 double correlation(const std::vector<double>& values) {
   double products = 0.0;
   for (std::size_t i = 1; i < values.size(); ++i) products += values[i - 1] * values[i];

@@ -1,4 +1,4 @@
-// A straight line through points.
+// Least-squares fit of a straight line.
 #pragma once
 
 #include <vector>
@@ -6,16 +6,16 @@
 namespace bathline {
 
 struct LineFit {
-  double slope;  ///< NaN where there are fewer than two points
-  double error;  ///< its standard error by the scatter about the line, which takes three points
+  double slope;  ///< NaN for fewer than two points
+  double error;  ///< its standard error from the scatter about the line; needs three points
 };
 
 /// Least squares: y = slope x + constant.
 LineFit fit_line(const std::vector<double>& x, const std::vector<double>& y);
 
-/// The same through values that follow each other at equal distances, where neighbours may be off to the same side:
-/// with a correlation r > 0 of neighbours about the line, n values count for n (1 - r)/(1 + r) independent ones
-/// (santer2000), and the error is larger by the root of that.
+/// The same for values at equal distances with correlated residuals: with a correlation r > 0 of neighbouring
+/// residuals, n values count as n (1 - r)/(1 + r) independent ones (santer2000), which increases the error by sqrt((1 +
+/// r)/(1 - r)).
 LineFit fit_trend(const std::vector<double>& x, const std::vector<double>& y);
 
 }  // namespace bathline

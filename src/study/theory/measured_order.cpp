@@ -1,8 +1,8 @@
 // The order of errors: their slope over the step on logarithmic axes.
 //
-// An error that has sunk to round-off says nothing about the order, so the fit leaves out points near the floor that
-// accumulated round-off sets, and whatever follows once the error no longer shrinks with the step. Nor does one say
-// much that is not yet ruled by its leading term: then the slope from point to point is not that of the whole fit.
+// The fit excludes errors near the floor of accumulated round-off, and all points after the error has stopped falling
+// with the step. Errors outside the asymptotic range, where the leading term does not dominate, are recognised by
+// slopes between neighbouring points that differ from that of the fit.
 #include "study/theory/measured_order.hpp"
 
 #include <fmt/format.h>
@@ -17,21 +17,21 @@ namespace bathline {
 
 namespace {
 
-/// Orders are whole numbers: slopes that are further from the fit than this do not tell one from the next.
+/// Orders are integers: slopes that differ from the fit by more than this do not determine one.
 constexpr double allowed_bend = 0.5;
 
 }  // namespace
 
 void MeasuredOrder::begin_step() {
   mean_.push_back(0.0);
-  least_.push_back(std::numeric_limits<double>::infinity());
-  largest_.push_back(0.0);
+  min_.push_back(std::numeric_limits<double>::infinity());
+  max_.push_back(0.0);
 }
 
 void MeasuredOrder::add(double error, double exact, std::size_t starts) {
   mean_.back() += error / static_cast<double>(starts);
-  least_.back() = std::min(least_.back(), error);
-  largest_.back() = std::max(largest_.back(), error);
+  min_.back() = std::min(min_.back(), error);
+  max_.back() = std::max(max_.back(), error);
   scale_ = std::max(scale_, exact);
 }
 
@@ -41,7 +41,7 @@ void MeasuredOrder::fit(const std::vector<double>& steps, double end) {
   std::size_t in_round_off = 0;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     // N steps accumulate round-off like a random walk at best and linearly at worst; a hundred times the geometric
-    // mean of the two keeps its influence on the slope below a percent.
+    // mean of the two keeps its influence on the slope below one percent.
     const double floor = 100.0 * std::numeric_limits<double>::epsilon() * scale_ * std::pow(end / steps[i], 0.75);
     plateau = plateau || mean_[i] < floor || (i > 0 && mean_[i] >= mean_[i - 1]);
     used_.push_back(plateau ? 0.0 : 1.0);
@@ -51,43 +51,43 @@ void MeasuredOrder::fit(const std::vector<double>& steps, double end) {
     y.push_back(std::log(mean_[i]));
   }
   points_ = x.size();
-  double least_slope = std::numeric_limits<double>::infinity(), largest_slope = -least_slope;
+  double min_slope = std::numeric_limits<double>::infinity(), max_slope = -min_slope;
   if (points_ >= 2) {
     for (std::size_t i = 1; i < x.size(); ++i) {
       const double slope = (y[i] - y[i - 1]) / (x[i] - x[i - 1]);
-      least_slope = std::min(least_slope, slope);
-      largest_slope = std::max(largest_slope, slope);
+      min_slope = std::min(min_slope, slope);
+      max_slope = std::max(max_slope, slope);
     }
     order_ = fit_line(x, y).slope;
   }
-  find_fit_warning(in_round_off, least_slope, largest_slope);
+  find_fit_warning(in_round_off, min_slope, max_slope);
 }
 
-void MeasuredOrder::find_fit_warning(std::size_t in_round_off, double least_slope, double largest_slope) {
+void MeasuredOrder::find_fit_warning(std::size_t in_round_off, double min_slope, double max_slope) {
   const auto add = [&](const std::string& what) { fit_warning_ += (fit_warning_.empty() ? "" : ", ") + what; };
-  const std::size_t all = mean_.size(), no_longer_falling = all - points_ - std::min(in_round_off, all - points_);
+  const std::size_t all = mean_.size(), on_plateau = all - points_ - std::min(in_round_off, all - points_);
   if (in_round_off > 0) add(fmt::format("{} of {} points lie in round-off", in_round_off, all));
-  if (no_longer_falling > 0) {
-    add(fmt::format("{} of {} points come after the error has stopped falling", no_longer_falling, all));
+  if (on_plateau > 0) {
+    add(fmt::format("{} of {} points lie on the error plateau", on_plateau, all));
   }
-  if (points_ == 2) add("two points, which do not show whether they lie in the asymptotic range");
-  if (largest_slope - order_ > allowed_bend || order_ - least_slope > allowed_bend) {
-    add(fmt::format("slopes from {:.2f} to {:.2f} between neighbours: not in the asymptotic range", least_slope,
-                    largest_slope));
+  if (points_ == 2) add("two points do not show whether they lie in the asymptotic range");
+  if (max_slope - order_ > allowed_bend || order_ - min_slope > allowed_bend) {
+    add(fmt::format("slopes between neighbouring points range from {:.2f} to {:.2f}: not in the asymptotic range",
+                    min_slope, max_slope));
   }
 }
 
 void log_fit_warnings(const std::string& label, std::span<const Measured> all) {
-  constexpr std::size_t named = 5;  // of many particles all tend to be in doubt together
+  constexpr std::size_t max_listed = 5;  // with many particles all fits tend to be doubtful at once
   std::string text;
   std::size_t count = 0;
   for (const Measured& measured : all) {
     const MeasuredOrder& errors = measured.errors;
-    if (errors.fit_warning().empty() || ++count > named) continue;
-    text += fmt::format("{}order_{} = {:.2f} rests on {} points ({})", text.empty() ? "" : "; ", measured.name,
+    if (errors.fit_warning().empty() || ++count > max_listed) continue;
+    text += fmt::format("{}order_{} = {:.2f} is fitted to {} points ({})", text.empty() ? "" : "; ", measured.name,
                         errors.order(), errors.points(), errors.fit_warning());
   }
-  if (count > named) text += fmt::format("; and {} more", count - named);
+  if (count > max_listed) text += fmt::format("; and {} more", count - max_listed);
   if (count > 0) spdlog::warn("{}: {}", label, text);
 }
 

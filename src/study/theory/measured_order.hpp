@@ -1,4 +1,4 @@
-// Errors of one quantity over a list of steps, and the order fitted to them.
+// Errors of a quantity over a list of steps, and the order fitted to them.
 #pragma once
 
 #include <cstddef>
@@ -9,38 +9,38 @@
 
 namespace bathline {
 
-/// By step, from the largest to the smallest: the mean error over all starts, the least and the largest.
+/// For every step, in falling order: the mean, the smallest and the largest error over all starts.
 class MeasuredOrder {
  public:
   void begin_step();
-  /// An error of one of `starts` starts with the step begun last; `exact` is the size of the exact quantity.
+  /// Adds the error of one of `starts` starts for the current step; `exact` is the size of the exact quantity.
   void add(double error, double exact, std::size_t starts);
   /// Fits log(error) = order log(step) + constant to the mean errors at time `end`.
   void fit(const std::vector<double>& steps, double end);
 
   const std::vector<double>& mean() const { return mean_; }
-  const std::vector<double>& least() const { return least_; }
-  const std::vector<double>& largest() const { return largest_; }
-  /// After the fit: 1 where it uses the point.
+  const std::vector<double>& min() const { return min_; }
+  const std::vector<double>& max() const { return max_; }
+  /// After the fit: 1 if it uses the point, 0 otherwise.
   const std::vector<double>& used() const { return used_; }
-  /// After the fit: NaN where fewer than two points stand above the round-off.
+  /// After the fit: the order; NaN if fewer than two points lie above round-off.
   const double& order() const { return order_; }
-  /// After the fit: how many points it uses.
+  /// After the fit: the number of points used.
   std::size_t points() const { return points_; }
-  /// After the fit: what speaks against the order, such as "2 of 5 points lie in round-off"; empty where nothing does.
+  /// After the fit: reasons to doubt the order, such as "2 of 5 points lie in round-off"; empty if there are none.
   const std::string& fit_warning() const { return fit_warning_; }
 
  private:
-  void find_fit_warning(std::size_t in_round_off, double least_slope, double largest_slope);
+  void find_fit_warning(std::size_t in_round_off, double min_slope, double max_slope);
 
-  std::vector<double> mean_, least_, largest_, used_;
+  std::vector<double> mean_, min_, max_, used_;
   std::size_t points_ = 0;
   std::string fit_warning_;
   double scale_ = 0.0;
   double order_ = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// The error of one quantity, as the file has it.
+/// The errors of a quantity, with its name in the result file.
 struct Measured {
   std::string name;
   const char* units;
@@ -48,7 +48,7 @@ struct Measured {
   MeasuredOrder errors = {};
 };
 
-/// Says in the log which fitted orders of `label` something speaks against.
+/// Logs the fitted orders of `label` that have warnings.
 void log_fit_warnings(const std::string& label, std::span<const Measured> all);
 
 }  // namespace bathline

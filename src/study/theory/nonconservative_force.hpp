@@ -1,4 +1,4 @@
-// All that acts on the particles of an open system besides its Lagrangian, as one force.
+// The sum of all forces on the particles of an open system that are not in its Lagrangian.
 // Tested by tests/study/doubled_variables_test.cpp.
 #pragma once
 
@@ -16,26 +16,26 @@ class NonconservativeForce final : public Force {
 
   void value(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t, Eigen::VectorXd& force) const override {
     force = -damping_ * v;
-    Eigen::VectorXd more(q.size());
-    for (const auto& one : forces_) {
-      if (!one) continue;
-      one->value(q, v, t, more);
-      force += more;
+    Eigen::VectorXd term_value(q.size());
+    for (const auto& term : forces_) {
+      if (!term) continue;
+      term->value(q, v, t, term_value);
+      force += term_value;
     }
     if (!drive_) return;
-    drive_->value(t, more);
-    force += more;
+    drive_->value(t, term_value);
+    force += term_value;
   }
   void jacobians(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t, Eigen::MatrixXd& by_q,
                  Eigen::MatrixXd& by_v) const override {
     by_q.setZero(q.size(), q.size());
     by_v = -damping_;
-    Eigen::MatrixXd more_by_q(q.size(), q.size()), more_by_v(q.size(), q.size());
-    for (const auto& one : forces_) {
-      if (!one) continue;
-      one->jacobians(q, v, t, more_by_q, more_by_v);
-      by_q += more_by_q;
-      by_v += more_by_v;
+    Eigen::MatrixXd term_by_q(q.size(), q.size()), term_by_v(q.size(), q.size());
+    for (const auto& term : forces_) {
+      if (!term) continue;
+      term->jacobians(q, v, t, term_by_q, term_by_v);
+      by_q += term_by_q;
+      by_v += term_by_v;
     }
   }
 

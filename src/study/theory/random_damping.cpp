@@ -7,7 +7,7 @@
 namespace bathline {
 
 std::vector<Eigen::MatrixXd> random_dampings(std::int64_t count, int size, double scale, std::uint64_t seed) {
-  std::mt19937_64 engine(seed);  // the standard fixes its output, but not that of its distributions
+  std::mt19937_64 engine(seed);  // the standard defines its output, but not that of distributions
   std::vector<Eigen::MatrixXd> all;
   for (std::int64_t draw = 0; draw < count; ++draw) {
     Eigen::MatrixXd a(size, size), c(size, size);

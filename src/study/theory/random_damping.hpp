@@ -1,4 +1,4 @@
-// Damping matrices at random.
+// Random damping matrices.
 #pragma once
 
 #include <Eigen/Dense>
@@ -7,7 +7,7 @@
 
 namespace bathline {
 
-/// `count` full symmetric positive semi-definite matrices with `size` rows, whose diagonals have the mean `scale`
+/// `count` dense symmetric positive semi-definite matrices with `size` rows, whose diagonals have the mean `scale`
 /// (kg/s). The same on every machine for the same seed: only sums, products and a quotient in a fixed order.
 std::vector<Eigen::MatrixXd> random_dampings(std::int64_t count, int size, double scale, std::uint64_t seed);
 

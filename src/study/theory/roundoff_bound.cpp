@@ -1,4 +1,4 @@
-// Counting roundings, and carrying them on with the Jacobian of the step.
+// Counts the roundings of a step and propagates them with its Jacobian.
 // Tested by tests/study/convergence_test.cpp.
 #include "study/theory/roundoff_bound.hpp"
 
@@ -41,22 +41,23 @@ void RoundoffBound::step(const VectorXd& q, const VectorXd& p, const VectorXd& n
   b.bottomLeftCorner(n, n) = damping_ - h_ * g * hessian;
   const MatrixXd jacobian = a.partialPivLu().solve(b);
 
-  // Errors of the positions' branch: impulses before the step, from the two Legendre transforms that it matches.
-  const VectorXd places = q.cwiseAbs() + next.cwiseAbs();
+  // Errors of the forced equations: impulses before the step, from the two Legendre transforms that are equated.
+  const VectorXd position_size = q.cwiseAbs() + next.cwiseAbs();
   const VectorXd force = gradient.cwiseAbs() + hessian.cwiseAbs() * stage.cwiseAbs();
   const VectorXd drag = damping_.cwiseAbs() * (next - q).cwiseAbs();
-  const VectorXd transform = rounding_ * (mass_.cwiseProduct(places) / h_ + h_ * force + drag);
+  const VectorXd transform = rounding_ * (mass_.cwiseProduct(position_size) / h_ + h_ * force + drag);
   matching_ = transform_ + transform;
   transform_ = transform;
-  // Errors of the integrator: its sums, and where it is implicit what Newton's method leaves over.
+  // Errors of the integrator: its sums and, if it is implicit, the residual of Newton's method.
   const VectorXd impulses = p.cwiseAbs() + next_p.cwiseAbs();
-  VectorXd in_q = rounding_ * (places + h_ * impulses.cwiseQuotient(mass_));
+  VectorXd in_q = rounding_ * (position_size + h_ * impulses.cwiseQuotient(mass_));
   VectorXd in_p = rounding_ * (impulses + h_ * force + damping_.cwiseAbs() * (h_ * impulses.cwiseQuotient(mass_)));
   if (g > 0.0 && g < 1.0) {
     const double change = (next_p - p).norm();
-    const double left_over = newton_roundoff * ((p.norm() + change) / g + h_ * force.norm()) + newton_relative * change;
-    in_q.array() += h_ * left_over / mass_.array();
-    in_p.array() += left_over;
+    const double newton_residual =
+        newton_roundoff * ((p.norm() + change) / g + h_ * force.norm()) + newton_relative * change;
+    in_q.array() += h_ * newton_residual / mass_.array();
+    in_p.array() += newton_residual;
   }
 
   covariance_.bottomRightCorner(n, n).diagonal() += matching_.cwiseAbs2();

@@ -1,9 +1,9 @@
-// Transition matrices of damped and substituting systems, and what round-off does to them.
+// Transition matrices of damped and substituting systems, with round-off bounds.
 //
-// A linear system A x = b with N unknowns is solved exactly by what comes out of elimination for a matrix that is wrong
-// by at most 3 N u |L||U| (higham2002, Theorem 9.4), sums of m rounded terms are wrong by m u of the sum of their
-// absolute values (eq. (3.5)). All bounds are of first order in u, with these worst cases added up.
-// Tested by tests/study/substituting_system_test.cpp.
+// The computed solution of a linear system A x = b with N unknowns is exact for a matrix that differs from A by at most
+// 3 N u |L||U| (higham2002, Theorem 9.4), and the error of a sum of m rounded terms is at most m u times the sum of
+// their absolute values (eq. (3.5)). All bounds are sums of these worst cases, to first order in u. Tested by
+// tests/study/substituting_system_test.cpp.
 #include "study/theory/substituting_system.hpp"
 
 #include <cmath>
@@ -30,7 +30,7 @@ MatrixXd symplectic_defect(const MatrixXd& matrix) {
   return (matrix.transpose() * j * matrix - j).cwiseAbs();
 }
 
-/// 3 N u P^T |L||U|: by how much elimination may have changed its matrix.
+/// Bound of the backward error of the elimination: 3 N u P^T |L||U|.
 MatrixXd backward_error(const Eigen::PartialPivLU<MatrixXd>& solver) {
   const MatrixXd& lu = solver.matrixLU();
   const MatrixXd lower = MatrixXd(lu.triangularView<Eigen::UnitLower>()).cwiseAbs();
@@ -71,18 +71,18 @@ SubstitutingSystem::Substitute SubstitutingSystem::substitute(const VectorXd& q,
   VectorXd z(2 * n_);
   z << q, p;
   const VectorXd damped = damped_step(q, p);
-  const VectorXd way = damped.head(n_) - q, twice_middle = q + damped.head(n_);
+  const VectorXd displacement = damped.head(n_) - q, twice_middle = q + damped.head(n_);
 
   Substitute result;
   result.stiffness = VectorXd::Zero(n_);
-  const VectorXd impulse = damping_ * way;
+  const VectorXd impulse = damping_ * displacement;
   for (Index i = 0; i < n_; ++i) {
     if (impulse[i] != 0.0) result.stiffness[i] = 2.0 * impulse[i] / (tau_ * twice_middle[i]);
     if (!std::isfinite(result.stiffness[i])) ++result.undefined;
   }
   if (result.undefined > 0) return result;
 
-  // The same rounded matrix stands in both factors: whatever is wrong about it, F2 is symplectic.
+  // Both factors contain the same rounded matrix, so that F2 is symplectic for any error of it.
   MatrixXd half_kick = 0.5 * tau_ * stiffness_;
   half_kick.diagonal() += 0.5 * tau_ * result.stiffness;
   const MatrixXd left = block(-half_drift_, half_kick), right = block(half_drift_, -half_kick);
@@ -95,10 +95,10 @@ SubstitutingSystem::Substitute SubstitutingSystem::substitute(const VectorXd& q,
   if (!result.is_defined) return result;
 
   const double roundings = static_cast<double>(2 * n_ + 2) * unit_roundoff;
-  const MatrixXd change = backward_error(solver);
+  const MatrixXd matrix_error = backward_error(solver);
   // (F + d)^T J (F + d) - J and the rounding of this product itself.
   const MatrixXd size = result.matrix.cwiseAbs(), j = canonical(n_).cwiseAbs();
-  const MatrixXd error = inverse * change * size;
+  const MatrixXd error = inverse * matrix_error * size;
   const MatrixXd defect = symplectic_defect(result.matrix);
   const MatrixXd product = size.transpose() * j * error;
   const MatrixXd bound = product + product.transpose() + roundings * (size.transpose() * j * size + j);
@@ -106,12 +106,12 @@ SubstitutingSystem::Substitute SubstitutingSystem::substitute(const VectorXd& q,
   result.defect_bound = bound.maxCoeff();
   result.defect_fraction = defect.cwiseQuotient(bound).maxCoeff();
 
-  // Both states solve the substitute's equations up to their residuals: those of elimination and of right-hand sides,
-  // and in the momenta's half the rounding of K~, whose spring gives the damping force to (n + 5) u of its terms.
+  // Both states solve the equations of the substitute up to residuals: those of elimination and right-hand sides and,
+  // for the momenta, the round-off of K~, whose spring force equals the damping force up to (n + 5) u of its terms.
   const VectorXd damped_size = damped.cwiseAbs(), start_size = z.cwiseAbs();
-  VectorXd residual = change * conservative.cwiseAbs() + backward_error(solver_) * damped_size;
+  VectorXd residual = matrix_error * conservative.cwiseAbs() + backward_error(solver_) * damped_size;
   residual += roundings * ((right.cwiseAbs() + right_.cwiseAbs()) * start_size);
-  VectorXd force = static_cast<double>(n_ + 5) * unit_roundoff * (damping_.cwiseAbs() * way.cwiseAbs());
+  VectorXd force = static_cast<double>(n_ + 5) * unit_roundoff * (damping_.cwiseAbs() * displacement.cwiseAbs());
   const VectorXd spring = 0.5 * tau_ * (result.stiffness.cwiseAbs().cwiseProduct(twice_middle.cwiseAbs()));
   force += 3.0 * unit_roundoff * (0.5 * tau_ * (stiffness_.cwiseAbs() * twice_middle.cwiseAbs()) + spring);
   force += 2.0 * unit_roundoff *

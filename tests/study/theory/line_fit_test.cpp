@@ -1,4 +1,4 @@
-// Straight lines through points, against numbers by hand.
+// Least-squares lines, against numbers by hand.
 #include "study/theory/line_fit.hpp"
 
 #include <gtest/gtest.h>
@@ -30,15 +30,15 @@ TEST(LineFit, HasNoSlopeThroughOnePoint) {
 }
 
 TEST(LineFit, TakesIndependentValuesForWhatTheyAre) {
-  // Neighbours avoid each other.
+  // Neighbouring residuals are anticorrelated.
   const std::vector<double> x = {0.0, 1.0, 2.0, 3.0, 4.0, 5.0}, y = {1.0, -1.0, 1.0, -1.0, 1.0, -1.0};
   EXPECT_DOUBLE_EQ(fit_trend(x, y).error, fit_line(x, y).error);
 }
 
-// What trends say of their error is how far they are off, also where every value keeps 0.7 of the one before. The
-// spread of 2000 slopes is known to 1.6 %; the correlation of 200 values comes out smaller by (1 + 4 r)/200 for their
-// mean and about as much for their slope, which makes errors too small by some 8 %. Without the correlation they would
-// be by 2.4.
+// The estimated error of a trend is its standard deviation, also for residuals with a correlation of 0.7. The deviation
+// of 2000 slopes is known to 1.6 %; the estimated correlation of 200 values is smaller by (1 + 4 r)/200 for their mean
+// and about as much for their slope, which makes errors too small by about 8 %. Without the correlation they would be
+// too small by a factor of 2.4.
 TEST(LineFit, CountsWhatNeighboursHaveInCommon) {
   std::mt19937_64 generator(7);
   std::normal_distribution<double> normal;

@@ -1,4 +1,4 @@
-// Orders fitted to errors that are made up, so that it is known what speaks against them.
+// Orders fitted to synthetic errors, with the expected warnings.
 #include "study/theory/measured_order.hpp"
 
 #include <gmock/gmock.h>
@@ -46,11 +46,11 @@ TEST(MeasuredOrder, CountsPointsInRoundOff) {
 TEST(MeasuredOrder, SaysWhereErrorsStopFalling) {
   const MeasuredOrder errors = fitted([](double h) { return h > 0.07 ? h * h : 0.0101; });
   EXPECT_EQ(errors.points(), 3u);
-  EXPECT_EQ(errors.fit_warning(), "2 of 5 points come after the error has stopped falling");
+  EXPECT_EQ(errors.fit_warning(), "2 of 5 points lie on the error plateau");
 }
 
 TEST(MeasuredOrder, SaysWhereSlopesAreNotThoseOfTheFit) {
-  // The coarse end of an error that settles to order 2 only at the fine end.
+  // The error has order 2 for small steps only.
   const MeasuredOrder errors = fitted([](double h) { return h * h + 2000.0 * std::pow(h, 7); });
   EXPECT_GT(errors.order(), 2.5);
   EXPECT_THAT(errors.fit_warning(), HasSubstr("not in the asymptotic range"));
