@@ -207,7 +207,7 @@ class Mistakes(FolderTest):
         self.refused("has a `spacing` and no length", {"M": None, "lambda": None, "damping": 1.0, "speed": 1.0,
                                                        "length": 5.0, "spacing": 0.1})
         self.refused("snapshots need sites, and `line` stores none", output={"snapshots": 10})
-        self.refused("a wave study watches sites", output={"snapshots": 10}, study={"kind": "wave", "threshold": 1e-3})
+        self.refused("a wave study needs sites", output={"snapshots": 10}, study={"kind": "wave", "threshold": 1e-3})
         integrators = [{"method": "gamma", "gamma": 0.0, "on": "closed", "name": "kicks"}]
         self.refused("Courant number h sqrt(lambda/M) = 1.2 ", time={"step": 0.06}, integrators=integrators)
         yoshida = [{"method": "yoshida4", "on": "closed", "name": "it"}]

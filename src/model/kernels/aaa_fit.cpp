@@ -1,4 +1,4 @@
-// With a_j = x_j + i y_j the least squares are real: rows are real and imaginary parts, columns x_j and y_j.
+// With a_j = x_j + i y_j the least-squares problem is real: rows are real and imaginary parts, columns x_j and y_j.
 // Tested by tests/model/kernels/exponential_fit_test.cpp.
 #include "model/kernels/aaa_fit.hpp"
 
@@ -22,10 +22,10 @@ constexpr Complex i(0.0, 1.0);
 }  // namespace
 
 AaaFit::AaaFit(double shift, std::vector<TransformSample> samples)
-    : shift_(shift), samples_(std::move(samples)), found_(samples_.size()), is_support_(samples_.size(), false) {
+    : shift_(shift), samples_(std::move(samples)), fitted_(samples_.size()), is_support_(samples_.size(), false) {
   Complex mean = 0.0;
   for (const TransformSample& sample : samples_) mean += sample.value / static_cast<double>(samples_.size());
-  std::fill(found_.begin(), found_.end(), mean);
+  std::fill(fitted_.begin(), fitted_.end(), mean);
   error_ = std::numeric_limits<double>::infinity();
   const std::size_t last = samples_.size() - 1;
   for (std::size_t k = 0; k <= last; ++k) {
@@ -38,7 +38,7 @@ void AaaFit::add_support_point() {
   std::size_t farthest = samples_.size();
   double largest = -1.0;
   for (std::size_t k = 0; k < samples_.size(); ++k) {
-    const double distance = std::abs(found_[k] - samples_[k].value);
+    const double distance = std::abs(fitted_[k] - samples_[k].value);
     if (is_support_[k] || !(distance > largest)) continue;
     largest = distance;
     farthest = k;
@@ -87,7 +87,7 @@ void AaaFit::solve() {
 void AaaFit::evaluate() {
   error_ = 0.0;
   for (std::size_t k = 0; k < samples_.size(); ++k) {
-    found_[k] = samples_[k].value;
+    fitted_[k] = samples_[k].value;
     if (is_support_[k]) continue;
     Complex above = 0.0, below = 0.0;
     for (std::size_t j = 0; j < support_points_.size(); ++j) {
@@ -97,20 +97,20 @@ void AaaFit::evaluate() {
       above += direct * g_j + mirrored * std::conj(g_j);
       below += direct + mirrored;
     }
-    found_[k] = above / below;
-    error_ = std::max(error_, std::abs(found_[k] - samples_[k].value));
+    fitted_[k] = above / below;
+    error_ = std::max(error_, std::abs(fitted_[k] - samples_[k].value));
   }
 }
 
-// The zeros of the denominator are the eigenvalues of diag(s_j) - 1 (a_j s_j)^T/sum a_j, but for one at s = shift,
-// where a_j is orthogonal to the image; in pairs of real unknowns, from high frequencies to low ones and with rows and
-// columns of the same size, so that low ones keep their digits.
+// The zeros of the denominator are the eigenvalues of diag(s_j) - 1 (a_j s_j)^T/sum a_j, except for a spurious one at
+// s = shift, where a_j is orthogonal to the image. Conjugate pairs are pairs of real unknowns, ordered from high to low
+// frequencies, with rows and columns scaled to the same size, so that low frequencies keep their relative accuracy.
 std::vector<Complex> AaaFit::poles() const {
   const auto pairs = static_cast<Index>(support_points_.size());
   std::vector<std::size_t> order(support_points_.size());
   std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), [&](std::size_t one, std::size_t other) {
-    return samples_[support_points_[one]].frequency > samples_[support_points_[other]].frequency;
+  std::sort(order.begin(), order.end(), [&](std::size_t first, std::size_t second) {
+    return samples_[support_points_[first]].frequency > samples_[support_points_[second]].frequency;
   });
   Eigen::MatrixXd matrix = Eigen::MatrixXd::Zero(2 * pairs, 2 * pairs);
   Eigen::RowVectorXd row(2 * pairs);
@@ -118,9 +118,9 @@ std::vector<Complex> AaaFit::poles() const {
   double sum = 0.0;
   for (const Complex& a : weights_) sum += a.real();
   for (Index j = 0; j < pairs; ++j) {
-    const std::size_t which = order[static_cast<std::size_t>(j)];
-    const Complex& a = weights_[which];
-    const double w = samples_[support_points_[which]].frequency, size = std::sqrt(w * std::abs(a / sum));
+    const std::size_t support = order[static_cast<std::size_t>(j)];
+    const Complex& a = weights_[support];
+    const double w = samples_[support_points_[support]].frequency, size = std::sqrt(w * std::abs(a / sum));
     matrix(2 * j, 2 * j + 1) = -w;
     matrix(2 * j + 1, 2 * j) = w;
     row.segment<2>(2 * j) << -w * a.imag() / (sum * size), -w * a.real() / (sum * size);
@@ -133,25 +133,25 @@ std::vector<Complex> AaaFit::poles() const {
   std::vector<Complex> poles;
   for (Index k = 0; k < values.size(); ++k) {
     if (k != spurious && values[k].imag() >= 0.0 && std::isfinite(std::abs(values[k]))) {
-      poles.push_back(polished(values[k]) + shift_);
+      poles.push_back(refine_pole(values[k]) + shift_);
     }
   }
   return poles;
 }
 
-/// Eigenvalues are known to round-off of the largest one, the denominator's zeros better: Newton's method.
-Complex AaaFit::polished(Complex pole) const {
+/// Newton's method for the zeros of the denominator; the error of an eigenvalue is round-off of the largest one.
+Complex AaaFit::refine_pole(Complex pole) const {
   for (int step = 0; step < 8; ++step) {
-    Complex value = 0.0, slope = 0.0;
+    Complex value = 0.0, derivative = 0.0;
     for (std::size_t j = 0; j < support_points_.size(); ++j) {
       const double w = samples_[support_points_[j]].frequency;
       const Complex direct = pole - i * w, mirrored = pole + i * w;
       value += weights_[j] / direct + std::conj(weights_[j]) / mirrored;
-      slope -= weights_[j] / (direct * direct) + std::conj(weights_[j]) / (mirrored * mirrored);
+      derivative -= weights_[j] / (direct * direct) + std::conj(weights_[j]) / (mirrored * mirrored);
     }
-    const Complex change = value / slope;
-    if (!(std::abs(change) < 0.1 * std::abs(pole))) break;
-    pole -= change;
+    const Complex correction = value / derivative;
+    if (!(std::abs(correction) < 0.1 * std::abs(pole))) break;
+    pole -= correction;
   }
   return {pole.real(), std::abs(pole.imag())};
 }

@@ -1,4 +1,4 @@
-// Stars and chains with a certificate.
+// Stars, chains and exponentials with a certificate.
 // Tested by tests/command_line/kernels_test.py.
 #include "model/kernels/certified_environments.hpp"
 
@@ -14,7 +14,7 @@ namespace {
 
 constexpr int steps_per_pass = 32;
 
-/// What such a bath is called, one and many.
+/// Names of the bath and of its parts in messages.
 struct Words {
   const char *kind, *parts;
 };
@@ -24,34 +24,34 @@ Certificate certificate_of(const std::string& name, const GaussRuleBath& bath, c
   Certificate certificate;
   const auto size = static_cast<double>(bath.star.size());
   certificate.sentence = fmt::format(
-      "`{}` is a {} of {} {} up to {:.6g} rad/s{}: its kernel is right to {:.1e} of its absolute integral over {:.6g} "
-      "s, of which {:.1e} was measured against the kernel itself on times that double, {:.1e} bounds what the Gauss "
-      "rule leaves out and {:.1e} what lies at higher frequencies",
+      "`{}` is a {} of {} {} up to {:.6g} rad/s{}: the relative error of its kernel is {:.1e} over {:.6g} s, of which "
+      "{:.1e} was measured on intervals of doubling length, {:.1e} bounds the error of the Gauss rule and {:.1e} the "
+      "part at higher frequencies",
       name, words.kind, bath.star.size(), words.parts, bath.highest,
       options.choice.empty() ? "" : ", " + options.choice, bath.error(), options.horizon, bath.measured, bath.bound,
       bath.truncation_error);
   certificate.entries = {
       {words.parts, "1", fmt::format("{} of the {}", words.parts, words.kind), size},
-      {"kernel_error", "1", "absolute integral of the kernel's errors until the horizon, over that of the kernel",
+      {"kernel_error", "1", "absolute integral of the error of the kernel until the horizon, over that of the kernel",
        bath.error()},
       {"kernel_norm", "kg/s", "absolute integral of the kernel", bath.norm},
-      {"kernel_bound", "1", "bound on what the Gauss rule leaves out of the kernel, for any density", bath.bound},
-      {"kernel_truncated", "1", "share of the kernel that lies above the highest frequency", bath.truncation_error},
+      {"kernel_bound", "1", "bound of the error of the Gauss rule, for any density", bath.bound},
+      {"kernel_truncated", "1", "fraction of the kernel above the highest frequency", bath.truncation_error},
       {"horizon", "s", "until when the kernel's error holds", options.horizon},
-      {"highest_frequency", "rad/s", "highest frequency that is left", bath.highest}};
+      {"highest_frequency", "rad/s", "highest frequency of the kernel", bath.highest}};
   return certificate;
 }
 
-/// The kernel that something stands for, and the one that it has.
+/// The kernel that is represented, and that of the representation.
 struct Kernels {
-  std::function<double(double)> exact, found;
+  std::function<double(double)> exact, approximate;
 };
 
 Kernels kernels_of(const std::shared_ptr<const GaussRuleBath>& bath) {
   return {bath->kernel, [bath](double t) { return kernel_at(bath->star, t); }};
 }
 
-/// An environment like any other, which knows the kernel that it stands for.
+/// An environment with the kernel that it represents and a certificate.
 template <class Base>
 class WithCertificate : public Base, public Certified {
  public:
@@ -61,12 +61,12 @@ class WithCertificate : public Base, public Certified {
 
   std::optional<Certificate> certificate() const override { return certificate_; }
   std::optional<AnalyticKernel> analytic_kernel(std::span<const double> times) const override {
-    AnalyticKernel formulas = Base::analytic_kernel(times).value_or(AnalyticKernel());
-    formulas.limit.clear();
-    for (const double t : times) formulas.limit.push_back(kernels_.exact(t));
-    if (!formulas.kernel.empty()) return formulas;
-    for (const double t : times) formulas.kernel.push_back(kernels_.found(t));
-    return formulas;
+    AnalyticKernel analytic = Base::analytic_kernel(times).value_or(AnalyticKernel());
+    analytic.limit.clear();
+    for (const double t : times) analytic.limit.push_back(kernels_.exact(t));
+    if (!analytic.kernel.empty()) return analytic;
+    for (const double t : times) analytic.kernel.push_back(kernels_.approximate(t));
+    return analytic;
   }
 
  private:
@@ -74,7 +74,7 @@ class WithCertificate : public Base, public Certified {
   Certificate certificate_;
 };
 
-/// A memory of exponentials, `Memory` with the noise that it has.
+/// A memory of exponentials; `Memory` determines its noise.
 template <class Memory>
 class ExponentialMemory final : public WithCertificate<Memory> {
  public:
@@ -89,9 +89,9 @@ class ExponentialMemory final : public WithCertificate<Memory> {
     return properties;
   }
   std::optional<std::string> own_unsupported_reason(const Scheme& scheme) const override {
-    const std::optional<std::string> why = WithCertificate<Memory>::own_unsupported_reason(scheme);
-    if (!why || !this->is_classical()) return why;
-    return *why + "; or give `" + this->name() + "` representation = \"star\"";
+    const std::optional<std::string> reason = WithCertificate<Memory>::own_unsupported_reason(scheme);
+    if (!reason || !this->is_classical()) return reason;
+    return *reason + "; or give `" + this->name() + "` representation = \"star\"";
   }
 
   double damping_;
@@ -100,37 +100,38 @@ class ExponentialMemory final : public WithCertificate<Memory> {
 Certificate certificate_of(const std::string& name, const ExponentialSum& sum, const BathOptions& options) {
   Certificate certificate;
   certificate.sentence = fmt::format(
-      "`{}` is {} exponential{}{}: its kernel is right to {:.1e} of its absolute integral over {:.6g} s, of which "
-      "{:.1e} was measured against the kernel itself on times that double and {:.1e} lies at higher frequencies; the "
-      "lowest real part of its transform is {:.1e} of that integral{}",
+      "`{}` is {} exponential{}{}: the relative error of its kernel is {:.1e} over {:.6g} s, of which {:.1e} was "
+      "measured on intervals of doubling length and {:.1e} bounds the part at higher frequencies; the lowest real part "
+      "of its transform is {:.1e} of the absolute integral of the kernel{}",
       name, sum.exponentials, sum.exponentials == 1 ? "" : "s", options.choice.empty() ? "" : ", " + options.choice,
       sum.error(), options.horizon, sum.measured, sum.truncation_error, sum.lowest,
-      sum.damper > 0.0   ? fmt::format(", which a damper of {:.1e} mends", sum.damper)
-      : sum.lowest < 0.0 ? ", which no damper within the tolerance mends: it is for that time alone"
-                         : "");
+      sum.damper > 0.0 ? fmt::format(", compensated by an added damper of {:.1e}", sum.damper)
+      : sum.lowest < 0.0
+          ? ", and no damper within the tolerance compensates it: the kernel is valid until that time only"
+          : "");
   certificate.entries = {
       {"exponentials", "1", "complex exponentials of the kernel", static_cast<double>(sum.exponentials)},
-      {"kernel_error", "1", "absolute integral of the kernel's errors until the horizon, over that of the kernel",
+      {"kernel_error", "1", "absolute integral of the error of the kernel until the horizon, over that of the kernel",
        sum.error()},
       {"kernel_norm", "kg/s", "absolute integral of the kernel", sum.norm},
-      {"kernel_truncated", "1", "share of the kernel that lies above the highest frequency", sum.truncation_error},
+      {"kernel_truncated", "1", "fraction of the kernel above the highest frequency", sum.truncation_error},
       {"horizon", "s", "until when the kernel's error holds", options.horizon},
       {"passivity", "1",
-       "lowest real part of the transform, over the kernel's absolute integral; 0 where none "
-       "is below 0",
+       "lowest real part of the transform, over the absolute integral of the kernel; 0 if none is negative",
        sum.lowest},
-      {"damper", "1", "damper that was added to have none below 0, over the kernel's absolute integral", sum.damper}};
+      {"damper", "1", "added damper that makes none negative, over the absolute integral of the kernel", sum.damper}};
   if (options.noise) {
     certificate.sentence +=
-        fmt::format("; the spectrum of its noise is right to {:.1e} of its largest value", options.noise->error());
-    certificate.entries.push_back(
-        {"noise_error", "1", "largest error of the noise's spectrum, over its largest value", options.noise->error()});
+        fmt::format("; the error of the spectrum of its noise is {:.1e} of the largest value", options.noise->error());
+    certificate.entries.push_back({"noise_error", "1",
+                                   "largest error of the spectrum of the noise, over the largest value",
+                                   options.noise->error()});
   }
   certificate.part = "mode";
-  certificate.parts = {{"stiffness", "N/m", "of the cosine of every mode", {}},
-                       {"sine", "N/m", "of the sine of every mode", {}},
-                       {"rate", "1/s", "at which every mode dies down", {}},
-                       {"frequency", "rad/s", "of every mode", {}}};
+  certificate.parts = {{"stiffness", "N/m", "coefficient of the cosine of every term", {}},
+                       {"sine", "N/m", "coefficient of the sine of every term", {}},
+                       {"rate", "1/s", "decay rate of every term", {}},
+                       {"frequency", "rad/s", "frequency of every term", {}}};
   for (const PronyTerm& mode : sum.modes) {
     const double values[] = {mode.k, mode.b, mode.r, mode.w};
     for (std::size_t i = 0; i < certificate.parts.size(); ++i) certificate.parts[i].values.push_back(values[i]);
@@ -149,7 +150,7 @@ std::unique_ptr<Environment> make_star(std::string name, Attachment attachment,
   Certificate certificate = certificate_of(name, *bath, options, {"star", "oscillators"});
   certificate.part = "oscillator";
   certificate.parts = {{"frequency", "rad/s", "frequency of every oscillator", {}},
-                       {"stiffness", "N/m", "of the spring of every oscillator to the head", {}}};
+                       {"stiffness", "N/m", "stiffness of the spring between head and every oscillator", {}}};
   for (const auto& [frequency, stiffness] : bath->star) {
     certificate.parts[0].values.push_back(frequency);
     certificate.parts[1].values.push_back(stiffness);
@@ -168,8 +169,8 @@ std::unique_ptr<Environment> make_chain(std::string name, Attachment attachment,
   line.site = [bath](std::int64_t j) { return bath->chain[static_cast<std::size_t>(j)]; };
   line.represented = {bath->damping, options.horizon};
   Certificate certificate = certificate_of(name, *bath, options, {"chain", "sites"});
-  certificate.parts = {{"mass", "kg", "of every site", {}},
-                       {"stiffness", "N/m", "of the spring before every site", {}}};
+  certificate.parts = {{"mass", "kg", "mass of every site", {}},
+                       {"stiffness", "N/m", "stiffness of the spring before every site", {}}};
   for (const auto& [mass, stiffness] : bath->chain) {
     certificate.parts[0].values.push_back(mass);
     certificate.parts[1].values.push_back(stiffness);

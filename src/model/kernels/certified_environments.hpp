@@ -1,4 +1,4 @@
-// Baths in the place of a kernel, as environments that know how good they are.
+// Representations of a kernel as environments with a certificate.
 #pragma once
 
 #include <memory>
@@ -11,22 +11,23 @@
 namespace bathline {
 
 struct BathOptions {
-  double horizon = 0.0;                               ///< s
-  double temperature = 0.0;                           ///< kT, J
-  std::string choice = {};                            ///< why this one, for the log; empty where it was asked for
-  std::shared_ptr<const MemoryBath> noise = nullptr;  ///< of exponentials that have it together alone
+  double horizon = 0.0;      ///< s
+  double temperature = 0.0;  ///< kT, J
+  std::string choice = {};   ///< why this representation was chosen, for the log; empty if it was requested
+  std::shared_ptr<const MemoryBath> noise =
+      nullptr;  ///< joint noise of exponentials that do not have noise term by term
 };
 
-/// A star, which starts warm as any other, and so does the chain. @note Collective.
+/// A star of oscillators. Noise of stars and chains is in their thermal start. @note Collective.
 std::unique_ptr<Environment> make_star(std::string name, Attachment attachment,
                                        std::shared_ptr<const GaussRuleBath> bath, const BathOptions& options,
                                        const Communicator& communicator);
-/// A line of unequal sites whose far end is free. @note Collective.
+/// A line of unequal sites with a free far end. @note Collective.
 std::unique_ptr<Environment> make_chain(std::string name, Attachment attachment,
                                         std::shared_ptr<const GaussRuleBath> bath, const BathOptions& options,
                                         const Communicator& communicator);
 
-/// A memory of modes: where there is a temperature, with the noise of each, or of all together. @note Collective.
+/// A memory of exponentials; at a temperature with the noise of each term, or the joint noise. @note Collective.
 std::unique_ptr<Environment> make_exponential_memory(std::string name, Attachment attachment,
                                                      const std::shared_ptr<const ExponentialSum>& sum,
                                                      const BathOptions& options, const Communicator& communicator);

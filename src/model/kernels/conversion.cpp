@@ -1,4 +1,4 @@
-// From the masses and springs of any environment to oscillators, and from these to whatever is wanted.
+// Converts the masses and springs of an environment to oscillators, and these to the requested form.
 // Tested by tests/command_line/convert_test.py.
 #include "model/kernels/conversion.hpp"
 
@@ -16,38 +16,38 @@ namespace bathline {
 
 namespace {
 
-/// The way takes time as the square of the sites.
+/// The cost grows as the square of the number of sites.
 constexpr std::int64_t max_converted = 20'000;
 
-[[noreturn]] void refuse(const Environment& environment, const std::string& why) {
-  throw UnsuitableFunction(fmt::format("`{}` {}", environment.name(), why));
+[[noreturn]] void refuse(const Environment& environment, const std::string& reason) {
+  throw UnsuitableFunction(fmt::format("`{}` {}", environment.name(), reason));
 }
 
 void require_bath(const Environment& environment, const LumpedNetwork& sites) {
   const std::int64_t count = environment.properties().sites;
-  if (count == 0) refuse(environment, "keeps no sites to convert: give it a number of them");
+  if (count == 0) refuse(environment, "has no sites to convert: give a number of `sites`");
   if (count > max_converted) {
-    refuse(environment, fmt::format("has {} {}s, and {} are the most to convert: the time grows as their square", count,
-                                    environment.properties().site_name, max_converted));
+    refuse(environment, fmt::format("has {} {}s, but at most {} can be converted, since the time grows as their square",
+                                    count, environment.properties().site_name, max_converted));
   }
   if (environment.properties().loses_energy) {
-    refuse(environment, "loses energy, which neither a star nor a chain of masses and springs does");
+    refuse(environment, "dissipates energy, but a star or chain of masses and springs conserves it");
   }
-  if (!environment.properties().is_linear) refuse(environment, "is not linear, and a star and a chain are");
+  if (!environment.properties().is_linear) refuse(environment, "is not linear, but a star and a chain are");
   if (!sites.to_ground.empty()) {
-    refuse(environment, "is tied to the ground at its far end, where a star is free: take far_end = \"free\"");
+    refuse(environment, "has a fixed far end, which a star cannot represent: use far_end = \"free\"");
   }
   for (const double mass : sites.mass) {
-    if (!std::isfinite(mass)) refuse(environment, "has a wall in it: one of its masses never moves");
+    if (!std::isfinite(mass)) refuse(environment, "contains a fixed mass");
   }
   const Attachment& attachment = environment.attachment();
   if (attachment.weights().size() != 1 || attachment.weights()[0].weight != 1.0) {
-    refuse(environment, "lies between two particles, and a star and a chain of unequal sites hang on one");
+    refuse(environment, "connects two particles, but a star or chain is attached to one");
   }
-  if (attachment.head_mass() != 0.0) refuse(environment, "puts half a site on its particle: leave out `half_site`");
+  if (attachment.head_mass() != 0.0) refuse(environment, "adds half a site to its particle: leave out `half_site`");
 }
 
-/// The sites one behind the other, or nothing where they are no chain.
+/// The sites in order; empty if they do not form a chain.
 std::vector<LineSite> chain_in(const LumpedNetwork& sites) {
   const std::size_t count = sites.mass.size();
   if (sites.to_head.size() != 1 || sites.to_head[0].first != 0 || sites.springs.size() + 1 != count) return {};
@@ -60,7 +60,7 @@ std::vector<LineSite> chain_in(const LumpedNetwork& sites) {
   return chain;
 }
 
-/// The oscillators in rising frequency; those of one frequency are one.
+/// The oscillators in rising frequency, those of equal frequency combined; empty if the sites do not form a star.
 std::vector<BathOscillator> star_in(const LumpedNetwork& sites) {
   if (!sites.springs.empty()) return {};
   std::vector<BathOscillator> all, star;
@@ -68,11 +68,11 @@ std::vector<BathOscillator> star_in(const LumpedNetwork& sites) {
     all.push_back({std::sqrt(stiffness / sites.mass[static_cast<std::size_t>(site)]), stiffness});
   }
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.frequency < b.frequency; });
-  for (const BathOscillator& one : all) {
-    if (star.empty() || one.frequency > star.back().frequency) {
-      star.push_back(one);
+  for (const BathOscillator& oscillator : all) {
+    if (star.empty() || oscillator.frequency > star.back().frequency) {
+      star.push_back(oscillator);
     } else {
-      star.back().stiffness += one.stiffness;
+      star.back().stiffness += oscillator.stiffness;
     }
   }
   return star;
@@ -90,12 +90,11 @@ EquivalentEnvironment as_modes(const Environment& environment) {
   const auto* memory = dynamic_cast<const PronyMemory*>(&environment);
   if (memory == nullptr || !environment.properties().loses_energy) {
     refuse(environment,
-           "has oscillations that last, and exponentials decay: give its kernel or its spectral density as a "
-           "`memory`");
+           "has undamped oscillations, but exponentials decay: give its kernel or its spectral density as a `memory`");
   }
   const std::vector<PronyTerm>& modes = memory->modes();
   const bool are_springs = has_termwise_noise(modes);
-  EquivalentEnvironment found{
+  EquivalentEnvironment result{
       .keys = fmt::format("kind = \"memory\"\nname = {}\nattach = {}\n{} = {}\n{}rate = {}\nfrequency = {}\n"
                           "kT = {}\n",
                           toml_text(environment.name()), environment.attachment().weights()[0].particle,
@@ -103,8 +102,8 @@ EquivalentEnvironment as_modes(const Environment& environment) {
                           are_springs ? "" : "sine = " + row_of_numbers(modes, &PronyTerm::b) + "\n",
                           row_of_numbers(modes, &PronyTerm::r), row_of_numbers(modes, &PronyTerm::w),
                           toml_number(environment.properties().temperature))};
-  found.size = static_cast<std::int64_t>(modes.size());
-  return found;
+  result.size = static_cast<std::int64_t>(modes.size());
+  return result;
 }
 
 }  // namespace
@@ -118,31 +117,31 @@ EquivalentEnvironment equivalent_environment(const Environment& environment, con
   std::vector<BathOscillator> star = star_in(sites);
   if (chain.empty() && star.empty()) refuse(environment, "is neither a star nor a chain");
   const double temperature = environment.properties().temperature;
-  EquivalentEnvironment found;
+  EquivalentEnvironment result;
   const double damping = environment.properties().damping;
   const auto begin = [&](const char* kind) {
-    found.keys =
+    result.keys =
         fmt::format("kind = {}\nname = {}\nattach = {}\nfile = {}\n", toml_text(kind), toml_text(environment.name()),
                     environment.attachment().weights()[0].particle, toml_text(file));
-    // Which its sites do not tell.
-    if (damping > 0.0 && std::isfinite(damping)) found.keys += fmt::format("damping = {}\n", toml_number(damping));
+    // The damping constant does not follow from the sites.
+    if (damping > 0.0 && std::isfinite(damping)) result.keys += fmt::format("damping = {}\n", toml_number(damping));
   };
   if (to == "chain") {
     if (chain.empty()) chain = chain_from_star(star, static_cast<std::int64_t>(star.size()));
     begin("spring-mass-line");
-    found.keys += fmt::format("sites = {}\nfar_end = \"free\"\nkT = {}\n", chain.size(), toml_number(temperature));
-    found.rows = "# mass (kg), stiffness of the spring before it (N/m)\n";
-    for (const LineSite& site : chain) found.rows += row(site.mass, site.stiffness);
-    found.size = static_cast<std::int64_t>(chain.size());
+    result.keys += fmt::format("sites = {}\nfar_end = \"free\"\nkT = {}\n", chain.size(), toml_number(temperature));
+    result.rows = "# mass (kg), stiffness of the spring before it (N/m)\n";
+    for (const LineSite& site : chain) result.rows += row(site.mass, site.stiffness);
+    result.size = static_cast<std::int64_t>(chain.size());
   } else {
     if (star.empty()) star = star_from_chain(chain);
     begin("heat-bath");
-    found.keys += fmt::format("spectrum = \"table\"\nkT = {}\n", toml_number(temperature));
-    found.rows = "# frequency (rad/s), stiffness (N/m)\n";
-    for (const BathOscillator& one : star) found.rows += row(one.frequency, one.stiffness);
-    found.size = static_cast<std::int64_t>(star.size());
+    result.keys += fmt::format("spectrum = \"table\"\nkT = {}\n", toml_number(temperature));
+    result.rows = "# frequency (rad/s), stiffness (N/m)\n";
+    for (const BathOscillator& oscillator : star) result.rows += row(oscillator.frequency, oscillator.stiffness);
+    result.size = static_cast<std::int64_t>(star.size());
   }
-  return found;
+  return result;
 }
 
 }  // namespace bathline

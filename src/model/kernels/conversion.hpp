@@ -1,4 +1,4 @@
-// One environment's oscillators or sites as the other kind of bath.
+// Conversion of an environment to an equivalent star, chain or memory.
 #pragma once
 
 #include <string>
@@ -7,16 +7,16 @@
 
 namespace bathline {
 
-/// A table of [[environment]] and the table of numbers that its key `file` names, if there is one.
+/// A table of [[environment]], and the numbers of the table file that its key `file` names, if any.
 struct EquivalentEnvironment {
   std::string keys;       ///< TOML
-  std::string rows = {};  ///< empty where the keys are all
-  std::int64_t size = 0;  ///< oscillators, sites or modes
+  std::string rows = {};  ///< empty without a table file
+  std::int64_t size = 0;  ///< number of oscillators, sites or exponentials
 };
 
-/// The environment as a `heat-bath`, as a `spring-mass-line` of unequal sites, or as a `memory` of modes, called as
-/// before; `to` is "star", "chain" or "exponentials", and `file` the name of its table. Throws UnsuitableFunction where
-/// there is no such environment.
+/// The environment as a `heat-bath`, as a `spring-mass-line` of unequal sites, or as a `memory` of exponentials, with
+/// the same name; `to` is "star", "chain" or "exponentials", and `file` the name of the table file. Throws
+/// UnsuitableFunction if there is no such environment.
 EquivalentEnvironment equivalent_environment(const Environment& environment, const std::string& to,
                                              const std::string& file);
 

@@ -1,4 +1,4 @@
-// Ever more poles until the kernel is as good as was asked for.
+// Adds poles until the error of the kernel is within the tolerance.
 // Tested by tests/model/kernels/exponential_fit_test.cpp.
 #include "model/kernels/exponential_fit.hpp"
 
@@ -21,33 +21,33 @@ namespace {
 using Complex = std::complex<double>;
 using Eigen::Index;
 
-/// More would be no short sum: two numbers each, and a star of as many oscillators has no less.
+/// A longer sum has no advantage over a star: each pair has two numbers, as an oscillator has.
 constexpr std::size_t max_pairs = 100;
-/// Pairs without which a better one has to come.
+/// Number of pairs without improvement after which the fit ends.
 constexpr std::size_t patience = 32;
-/// Times per part of the time at which the kernel is measured.
+/// Number of times in each interval at which the error of the kernel is measured.
 constexpr int samples_per_part = 64;
 
-/// Those that decay. A fit on the line cannot tell what grows more slowly than that from what lasts: in the place of
-/// such a pole are three that decay as slowly. Poles further to the right are mirrored, with which the fit loses
-/// nothing.
-std::vector<Complex> decaying(const std::vector<Complex>& poles, double shift, double farthest) {
-  std::vector<Complex> kept;
+/// Decaying poles. A fit on the line cannot distinguish slow growth, with rates below `shift`, from undamped
+/// oscillation: such a pole is replaced by three with slow decay. Poles further to the right are mirrored, which does
+/// not increase the error of the fit.
+std::vector<Complex> decaying_poles(const std::vector<Complex>& poles, double shift, double farthest) {
+  std::vector<Complex> result;
   for (const Complex& pole : poles) {
     if (std::abs(pole) > farthest) continue;
     const double angle = pole.imag() < 1e-12 * std::abs(pole) ? 0.0 : pole.imag();
     if (pole.real() < 0.0 || pole.real() >= shift) {
-      kept.emplace_back(-std::abs(pole.real()), angle);
+      result.emplace_back(-std::abs(pole.real()), angle);
     } else {
-      for (const double rate : {0.03, 0.2, 1.0}) kept.emplace_back(-rate * shift, angle);
+      for (const double rate : {0.03, 0.2, 1.0}) result.emplace_back(-rate * shift, angle);
     }
   }
-  return kept;
+  return result;
 }
 
-/// The modes with these exponents that are closest to the samples.
-std::vector<PronyTerm> closest_modes(const std::vector<Complex>& poles, double shift,
-                                     const std::vector<TransformSample>& samples) {
+/// The least-squares fit of exponentials with these poles to the samples.
+std::vector<PronyTerm> fit_modes(const std::vector<Complex>& poles, double shift,
+                                 const std::vector<TransformSample>& samples) {
   Index columns = 0;
   for (const Complex& pole : poles) columns += pole.imag() > 0.0 ? 2 : 1;
   const auto rows = static_cast<Index>(samples.size());
@@ -59,7 +59,7 @@ std::vector<PronyTerm> closest_modes(const std::vector<Complex>& poles, double s
     right[row] = value.real();
     right[rows + row] = value.imag();
     Index column = 0;
-    const auto put = [&](Complex entry) {
+    const auto add_column = [&](Complex entry) {
       equations(row, column) = entry.real();
       equations(rows + row, column) = entry.imag();
       ++column;
@@ -67,10 +67,10 @@ std::vector<PronyTerm> closest_modes(const std::vector<Complex>& poles, double s
     for (const Complex& pole : poles) {
       if (pole.imag() > 0.0) {
         const Complex product = (s - pole) * (s - std::conj(pole));
-        put((s - pole.real()) / product);
-        put(pole.imag() / product);
+        add_column((s - pole.real()) / product);
+        add_column(pole.imag() / product);
       } else {
-        put(1.0 / (s - pole));
+        add_column(1.0 / (s - pole));
       }
     }
   }
@@ -88,44 +88,44 @@ std::vector<PronyTerm> closest_modes(const std::vector<Complex>& poles, double s
   return modes;
 }
 
-/// The same without what does not count: fits to round-off have pairs of poles and zeros that do nothing. What is left
-/// is fitted again, and may then have nothing left to do either.
-std::vector<PronyTerm> counting_modes(std::vector<Complex> poles, double shift,
-                                      const std::vector<TransformSample>& samples, double least) {
+/// The same without negligible terms: fits at round-off contain spurious pairs of poles and zeros. The rest is fitted
+/// again until no term is negligible.
+std::vector<PronyTerm> significant_modes(std::vector<Complex> poles, double shift,
+                                         const std::vector<TransformSample>& samples, double min_size) {
   while (true) {
-    std::vector<PronyTerm> modes = closest_modes(poles, shift, samples);
-    std::vector<Complex> kept;
+    std::vector<PronyTerm> modes = fit_modes(poles, shift, samples);
+    std::vector<Complex> significant;
     for (std::size_t j = 0; j < modes.size(); ++j) {
-      const double share = std::hypot(modes[j].k, modes[j].b) / modes[j].r;
-      if (share > least / static_cast<double>(modes.size())) kept.push_back(poles[j]);
+      const double size = std::hypot(modes[j].k, modes[j].b) / modes[j].r;
+      if (size > min_size / static_cast<double>(modes.size())) significant.push_back(poles[j]);
     }
-    if (kept.size() == poles.size()) return modes;
-    poles = std::move(kept);
+    if (significant.size() == poles.size()) return modes;
+    poles = std::move(significant);
   }
 }
 
-/// Where what `measure` then finds of the kernel is within the tolerance.
+/// Adds the damper that makes the sum passive, if the error of the kernel stays within the tolerance.
 template <class Measure>
 void add_damper(ExponentialSum& sum, double tolerance, const Measure& measure) {
-  /// A little more than what the grid has seen.
+  /// Safety factor for minima between the grid points.
   constexpr double reserve = 1.25;
   Passivity passivity = passivity_of(sum.modes);
   sum.lowest = passivity.lowest / sum.norm;
   passivity.damper.k *= reserve;
   const double damper = passivity.damper.k / (passivity.damper.r * sum.norm);
   if (damper == 0.0 || sum.error() + damper > tolerance) return;
-  ExponentialSum with = sum;
-  with.damper = damper;
-  with.modes.push_back(passivity.damper);
-  with.measured = measure(with.modes).error;
-  if (with.error() <= tolerance) sum = std::move(with);
+  ExponentialSum with_damper = sum;
+  with_damper.damper = damper;
+  with_damper.modes.push_back(passivity.damper);
+  with_damper.measured = measure(with_damper.modes).error;
+  if (with_damper.error() <= tolerance) sum = std::move(with_damper);
 }
 
 void require_passive(const std::vector<TransformSample>& samples, double tolerated) {
   for (const auto& [w, value] : samples) {
     if (value.real() >= -tolerated) continue;
-    throw UnsuitableFunction(
-        fmt::format("J is {:.4g} at w = {:.4g}: no passive environment has a density below 0", w * value.real(), w));
+    throw UnsuitableFunction(fmt::format(
+        "J is {:.4g} at w = {:.4g}, but the density of a passive environment is not negative", w * value.real(), w));
   }
 }
 
@@ -149,32 +149,31 @@ ExponentialSum fit_exponentials(const KernelTransform& kernel, const BathAccurac
   require_passive(samples, tolerated);
   AaaFit fit(shift, samples);
   const double farthest = 1e3 * samples.back().frequency;
-  double wanted = 0.3 * tolerated, worst = 0.0, least = std::numeric_limits<double>::infinity();
-  // A fit that gets no better has come to round-off.
+  double target = 0.3 * tolerated, time_of_max = 0.0, min_error = std::numeric_limits<double>::infinity();
+  // A fit that no longer improves has reached round-off.
   std::size_t last = std::min(max_pairs, samples.size() / 3);
   while (fit.pairs() < last && best.error() > accuracy.tolerance) {
-    while (fit.pairs() < last && fit.error() > wanted) {
+    while (fit.pairs() < last && fit.error() > target) {
       fit.add_support_point();
-      if (fit.error() > 0.5 * least) continue;
-      least = fit.error();
+      if (fit.error() > 0.5 * min_error) continue;
+      min_error = fit.error();
       last = std::min({max_pairs, samples.size() / 3, fit.pairs() + patience});
     }
-    wanted = 0.3 * std::min(wanted, fit.error());
+    target = 0.3 * std::min(target, fit.error());
     const std::vector<PronyTerm> modes =
-        counting_modes(decaying(fit.poles(), shift, farthest), shift, samples, 1e-2 * tolerated);
-    const KernelError found = measure(modes);
-    if (!(found.error < best.measured)) continue;
+        significant_modes(decaying_poles(fit.poles(), shift, farthest), shift, samples, 1e-2 * tolerated);
+    const KernelError error = measure(modes);
+    if (!(error.error < best.measured)) continue;
     best.modes = modes;
     best.exponentials = static_cast<int>(modes.size());
-    best.measured = found.error;
-    worst = found.worst;
+    best.measured = error.error;
+    time_of_max = error.worst;
   }
   if (best.error() > accuracy.tolerance) {
     throw TooManyExponentials(fmt::format(
-        "it has no short sum of exponentials: {} leave an error of {:.1e}, more than the `tolerance`, and the largest "
-        "at t = {:.4g}; what comes back after a time, as an echo or a second peak does, has none, nor have the corners "
-        "of a coarse table",
-        best.exponentials, best.error(), worst));
+        "it has no short sum of exponentials: with {} the error is {:.1e}, more than the `tolerance`, and largest at t "
+        "= {:.4g}; kernels with an echo or a second peak have none, nor have the kinks of a coarse table",
+        best.exponentials, best.error(), time_of_max));
   }
   add_damper(best, accuracy.tolerance, measure);
   best.modes = rescaled_terms(best.modes);

@@ -8,14 +8,15 @@
 
 namespace bathline {
 
-/// The keys that say what an environment's kernel or density is, and by what it is to be represented.
+/// The keys for the kernel or density of an environment and for its representation.
 std::vector<Parameter> kernel_parameters();
-/// Those of them that a section has.
+/// The keys among them that a section has.
 std::vector<std::string> kernel_keys(const Section& section);
 
 /// The environment of a section that has one of `kernel`, `kernel_file`, `spectral_density`, `spectral_density_file`:
-/// an ordinary star or chain, which is Certified besides. What makes no sense is added to the mistakes, and then
-/// nothing is returned. @note Collective.
+/// a star, chain or memory that is also Certified. Invalid values are added to the mistakes, and then nothing is
+/// returned.
+/// @note Collective.
 std::unique_ptr<Environment> build_from_kernel(const Section& section, const ParticleSystem& system,
                                                const RunTimes& run, const Communicator& communicator,
                                                Mistakes& mistakes);

@@ -1,4 +1,4 @@
-// How far one kernel is from another, measured and not assumed.
+// The measured error of an approximate kernel.
 #pragma once
 
 #include <functional>
@@ -6,14 +6,14 @@
 namespace bathline {
 
 struct KernelError {
-  double norm = 0.0;   ///< integral of the exact kernel's absolute values, kg/s
-  double error = 0.0;  ///< integral of the distance's, by its largest values on parts of the time, over `norm`
-  double worst = 0.0;  ///< when the distance is largest, s
+  double norm = 0.0;   ///< integral of the absolute values of the exact kernel, kg/s
+  double error = 0.0;  ///< integral of the error, by its maxima on intervals, divided by `norm`
+  double worst = 0.0;  ///< time of the largest error, s
 };
 
-/// From 0 until `horizon`, on parts that double from one to the next, the first a quarter of 1/`highest`; `samples`
-/// times on each.
-KernelError measure_kernel_error(const std::function<double(double)>& exact, const std::function<double(double)>& found,
-                                 double highest, double horizon, int samples = 24);
+/// From 0 until `horizon`, on intervals of doubling length that begin with 0.25/`highest`; `samples` times in each.
+KernelError measure_kernel_error(const std::function<double(double)>& exact,
+                                 const std::function<double(double)>& approximate, double highest, double horizon,
+                                 int samples = 24);
 
 }  // namespace bathline

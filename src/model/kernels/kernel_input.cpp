@@ -1,4 +1,4 @@
-// Typed functions and tables as one: a function, the places where it is not smooth, and what tells it from others.
+// Reads formulas and tables of kernels and densities.
 // Tested by tests/command_line/kernels_test.py.
 #include "model/kernels/kernel_input.hpp"
 
@@ -20,8 +20,8 @@ namespace {
 
 using Rows = std::vector<std::array<double, 2>>;
 
-/// Numbers in formulas are always finite texts, so that these tell functions apart.
-std::string identity_of_numbers(const Section& section) {
+/// The parameters of the formula as a text that identifies them.
+std::string parameters_key(const Section& section) {
   std::string text;
   if (!section.has("parameters")) return text;
   const Section& table = section.table("parameters");
@@ -40,61 +40,61 @@ std::optional<KernelInput> read_typed(const Section& section, const std::string&
     const auto program = std::make_shared<const FormulaProgram>(scope.graph, std::span(&*value, 1), 1);
     return KernelInput{.key = key,
                        .value = [program](double x) { return program->run(&x); },
-                       .cache_key = section.text(key) + "|" + identity_of_numbers(section)};
+                       .cache_key = section.text(key) + "|" + parameters_key(section)};
   } catch (const FormulaTooLarge& error) {
     mistakes.add(section.where(key), fmt::format("{}: {}", key, error.what()));
   }
   return std::nullopt;
 }
 
-/// Straight lines between rows, and 0 behind the last. A density begins with 0 at w = 0, whatever its first row.
+/// Linear interpolation between rows; 0 after the last. A density is 0 at w = 0.
 double between_rows(const Rows& rows, double x) {
-  const auto behind =
-      std::upper_bound(rows.begin(), rows.end(), x, [](double at, const auto& row) { return at < row[0]; });
-  if (behind == rows.end()) return x == rows.back()[0] ? rows.back()[1] : 0.0;
-  if (behind == rows.begin()) return rows.front()[1] * x / rows.front()[0];
-  const auto& [x0, y0] = *(behind - 1);
-  const auto& [x1, y1] = *behind;
+  const auto next =
+      std::upper_bound(rows.begin(), rows.end(), x, [](double position, const auto& row) { return position < row[0]; });
+  if (next == rows.end()) return x == rows.back()[0] ? rows.back()[1] : 0.0;
+  if (next == rows.begin()) return rows.front()[1] * x / rows.front()[0];
+  const auto& [x0, y0] = *(next - 1);
+  const auto& [x1, y1] = *next;
   return y0 + (y1 - y0) * ((x - x0) / (x1 - x0));
 }
 
 std::optional<KernelInput> read_table(const Section& section, const std::string& key, const Communicator& communicator,
                                       double tolerance, Mistakes& mistakes) {
   const bool is_kernel = key == "kernel_file";
-  const TableForm of_kernel{.row = "value",
-                            .first = {"time", "s", Bound::nonnegative},
-                            .second = {"kernel", "N/m", Bound::any},
-                            .rising = true};
-  const TableForm of_density{.row = "value",
-                             .first = {"frequency", "rad/s", Bound::nonnegative},
-                             .second = {"density", "N/m", Bound::nonnegative},
-                             .rising = true};
-  const auto rows = read_table_file(section, is_kernel ? of_kernel : of_density, communicator, mistakes);
+  const TableForm kernel_form{.row = "value",
+                              .first = {"time", "s", Bound::nonnegative},
+                              .second = {"kernel", "N/m", Bound::any},
+                              .rising = true};
+  const TableForm density_form{.row = "value",
+                               .first = {"frequency", "rad/s", Bound::nonnegative},
+                               .second = {"density", "N/m", Bound::nonnegative},
+                               .rising = true};
+  const auto rows = read_table_file(section, is_kernel ? kernel_form : density_form, communicator, mistakes);
   if (!rows) return std::nullopt;
-  const auto refuse = [&](const std::string& why) {
-    mistakes.add(section.where(key), fmt::format("{} = \"{}\": {}", key, section.text(key), why));
+  const auto refuse = [&](const std::string& reason) {
+    mistakes.add(section.where(key), fmt::format("{} = \"{}\": {}", key, section.text(key), reason));
     return std::nullopt;
   };
   double largest = 0.0;
   for (const auto& row : *rows) largest = std::max(largest, std::abs(row[1]));
   if (is_kernel && (*rows)[0][0] != 0.0) {
-    return refuse(fmt::format("it begins at t = {}: a kernel has to be known from t = 0 on", (*rows)[0][0]));
+    return refuse(fmt::format("it begins at t = {}, but the table of a kernel must begin at t = 0", (*rows)[0][0]));
   }
   if (!is_kernel && (*rows)[0][0] == 0.0 && (*rows)[0][1] > 0.0) {
-    return refuse("its density at w = 0 has to be 0, or J(w)/w would have no integral there");
+    return refuse("its density at w = 0 must be 0; otherwise J(w)/w is not integrable");
   }
   if (std::abs(rows->back()[1]) > (is_kernel ? tolerance * largest : 0.0)) {
-    return refuse(fmt::format("it ends with {} at {} = {}, and what comes then is not known; go on until it is 0",
-                              rows->back()[1], is_kernel ? "t" : "w", rows->back()[0]));
+    return refuse(fmt::format("it ends with {} at {} = {}; continue the table until the value is 0", rows->back()[1],
+                              is_kernel ? "t" : "w", rows->back()[0]));
   }
-  KernelInput source{.key = key, .value = {}};
+  KernelInput input{.key = key, .value = {}};
   for (const auto& row : *rows) {
-    source.kinks.push_back(row[0]);
-    source.cache_key += fmt::format("{} {};", row[0], row[1]);
+    input.kinks.push_back(row[0]);
+    input.cache_key += fmt::format("{} {};", row[0], row[1]);
   }
   const auto shared = std::make_shared<const Rows>(*rows);
-  source.value = [shared](double x) { return between_rows(*shared, x); };
-  return source;
+  input.value = [shared](double x) { return between_rows(*shared, x); };
+  return input;
 }
 
 }  // namespace
@@ -106,15 +106,14 @@ std::optional<KernelInput> read_kernel_input(const Section& section, const Commu
     if (section.has(key)) given.emplace_back(key);
   }
   if (given.size() > 1) {
-    mistakes.add(
-        section.where(given[1]),
-        fmt::format("the memory is described in two ways, by `{}` and `{}`; leave one out", given[0], given[1]));
+    mistakes.add(section.where(given[1]),
+                 fmt::format("the memory is given by both `{}` and `{}`; leave one out", given[0], given[1]));
     return std::nullopt;
   }
   const std::string& key = given.front();
   if (key.ends_with("_file")) {
     if (section.has("parameters")) {
-      mistakes.add(section.where("parameters"), "`parameters` are numbers of a formula, and a table has none");
+      mistakes.add(section.where("parameters"), "`parameters` belong to a formula; leave them out for a table");
       return std::nullopt;
     }
     return read_table(section, key, communicator, section.number("tolerance"), mistakes);

@@ -1,4 +1,4 @@
-// Kernels and densities as recipes give them: by a formula, or by lines between the rows of a table.
+// Kernels and densities in recipes: a formula, or a table with linear interpolation.
 #pragma once
 
 #include <functional>
@@ -14,17 +14,17 @@ namespace bathline {
 
 constexpr const char* kernel_input_keys[] = {"kernel", "kernel_file", "spectral_density", "spectral_density_file"};
 
-/// What is to be represented: a function by its formula or by lines between the rows of a table.
+/// A kernel or density to be represented, from a formula or a table.
 struct KernelInput {
   std::string key;
   std::function<double(double)> value;
-  std::vector<double> kinks = {};  ///< rows of a table
-  std::string cache_key = {};      ///< all that the function depends on
+  std::vector<double> kinks = {};  ///< positions of the rows of a table
+  std::string cache_key = {};      ///< text that identifies the function
 
   bool is_kernel() const { return key.starts_with("kernel"); }
 };
 
-/// Of a section that has one of these keys. Nothing where what it has makes no sense, which is added to the mistakes.
+/// The input of a section with one of these keys. Nothing if it is invalid; mistakes are added.
 /// @note Collective.
 std::optional<KernelInput> read_kernel_input(const Section& section, const Communicator& communicator,
                                              Mistakes& mistakes);

@@ -1,6 +1,5 @@
-// Slow waves are integrated by the rule of the panel, fast ones by the recurrence of j_k, which is stable upwards as
-// long as k is not far above y.
-// Tested by tests/model/kernels/exponential_fit_test.cpp.
+// Slow oscillations are integrated by the rule of the panel, fast ones by the upward recurrence of j_k, which is stable
+// as long as k is not far above y. Tested by tests/model/kernels/exponential_fit_test.cpp.
 #include "model/kernels/piecewise_legendre.hpp"
 
 #include <cmath>
@@ -11,7 +10,7 @@ namespace {
 
 using Complex = std::complex<double>;
 
-/// Half the phase of a wave over a panel up to which the rule has all digits (model/spectral/panels).
+/// Half the phase over a panel up to which the rule is exact to round-off (adaptive_quadrature.cpp).
 constexpr double slow_phase = 24.0;
 
 }  // namespace
@@ -39,15 +38,15 @@ Complex PiecewiseLegendre::fourier(double y) const {
     if (phase <= slow_phase) {
       for (Eigen::Index i = 0; i < nodes.size(); ++i) sum += part.values[i] * std::polar(1.0, -phase * nodes[i]);
     } else {
-      double before = std::sin(phase) / phase, now = (before - std::cos(phase)) / phase;
-      Complex turn(0.0, -1.0);
-      sum = part.coefficients[0] * before;
+      double previous = std::sin(phase) / phase, current = (previous - std::cos(phase)) / phase;
+      Complex factor(0.0, -1.0);
+      sum = part.coefficients[0] * previous;
       for (Eigen::Index k = 1; k < nodes.size(); ++k) {
-        sum += part.coefficients[k] * now * turn;
-        turn *= Complex(0.0, -1.0);
-        const double next = (2.0 * static_cast<double>(k) + 1.0) / phase * now - before;
-        before = now;
-        now = next;
+        sum += part.coefficients[k] * current * factor;
+        factor *= Complex(0.0, -1.0);
+        const double next = (2.0 * static_cast<double>(k) + 1.0) / phase * current - previous;
+        previous = current;
+        current = next;
       }
     }
     all += part.half * sum * std::polar(1.0, -y * part.middle);
@@ -55,14 +54,14 @@ Complex PiecewiseLegendre::fourier(double y) const {
   return all;
 }
 
-// Places are kept from 0 and from x = Im s: what is next to the one, or next to the pole at the other, is known to all
-// digits.
+// Positions are stored relative to 0 and to the pole at x = Im s, so that distances to both are accurate.
 Complex laplace_transform(const std::function<double(double)>& f, const std::vector<Panel>& panels, Complex s) {
   struct Part {
     Panel panel, from_pole;
   };
-  // How far the pole has to be, as the sum of the half axes of an ellipse around the panel: 1.9^-64 is 1e-18.
-  constexpr double enough = 1.9;
+  // Required distance of the pole, as the sum of the semi-axes of an ellipse around the panel: the error is 1.9^-64 =
+  // 1e-18.
+  constexpr double min_axes = 1.9;
   const GaussLegendre& rule = panel_rule();
   const double origin = s.imag();
   std::vector<Part> open;
@@ -74,10 +73,10 @@ Complex laplace_transform(const std::function<double(double)>& f, const std::vec
     const double half = 0.5 * (panel.end - panel.begin), middle = 0.5 * (from_pole.begin + from_pole.end);
     const Complex pole = Complex(-middle, s.real()) / half;
     const double axes = std::abs(pole + std::sqrt(pole * pole - 1.0));
-    if (std::max(axes, 1.0 / axes) < enough) {
-      const double place = 0.5 * (panel.begin + panel.end);
-      open.push_back({{panel.begin, place}, {from_pole.begin, middle}});
-      open.push_back({{place, panel.end}, {middle, from_pole.end}});
+    if (std::max(axes, 1.0 / axes) < min_axes) {
+      const double centre = 0.5 * (panel.begin + panel.end);
+      open.push_back({{panel.begin, centre}, {from_pole.begin, middle}});
+      open.push_back({{centre, panel.end}, {middle, from_pole.end}});
       continue;
     }
     for (Eigen::Index i = 0; i < rule.nodes.size(); ++i) {

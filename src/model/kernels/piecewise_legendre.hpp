@@ -1,5 +1,4 @@
-// Fourier integrals of any frequency, and transforms of kernels, from panels that only have to be short enough for the
-// function itself.
+// Fourier integrals at any frequency, and transforms of kernels, from panels that resolve only the function itself.
 //
 //   integral_{-1}^{1} P_k(x) exp(-i y x) dx = 2 (-i)^k j_k(y)
 //
@@ -25,14 +24,13 @@ class PiecewiseLegendre {
  private:
   struct Part {
     double middle, half;
-    Eigen::VectorXd values;        ///< at the nodes, with their weights
-    Eigen::VectorXd coefficients;  ///< of the polynomials, each with the integral's factor 2
+    Eigen::VectorXd values;        ///< at the nodes, times the quadrature weights
+    Eigen::VectorXd coefficients;  ///< of the polynomials, times the factor 2 of the integral
   };
   std::vector<Part> parts_;
 };
 
-/// integral f(x) s/(s^2 + x^2) dx over all panels, Re s > 0, Im s >= 0: panels are cut as long as s is too near for
-/// their rule.
+/// integral f(x) s/(s^2 + x^2) dx over all panels, Re s > 0, Im s >= 0; panels too close to s are bisected.
 std::complex<double> laplace_transform(const std::function<double(double)>& f, const std::vector<Panel>& panels,
                                        std::complex<double> s);
 

@@ -1,5 +1,5 @@
-// Spectral densities and kernels of unknown shape, looked at on logarithmic grids: where they lie, whatever the units,
-// and whether they are any.
+// Spectral densities and kernels of unknown shape, scanned on logarithmic grids: their support, and whether they are
+// valid.
 #pragma once
 
 #include <functional>
@@ -10,21 +10,21 @@ namespace bathline {
 
 struct SpectralDensity {
   std::function<double(double)> value;  ///< J(w), N/m, for w > 0
-  std::vector<double> kinks = {};       ///< where it is not smooth, as far as that is known, rad/s, rising
-  double highest = std::numeric_limits<double>::infinity();  ///< nothing counts beyond, rad/s
-  double noise = 0.0;                                        ///< J/w is known up to this, kg/s: so much below 0 is 0
-  /// That it was made of, N/m by s; empty where it was given itself.
+  std::vector<double> kinks = {};       ///< known frequencies where it is not smooth, rad/s, rising
+  double highest = std::numeric_limits<double>::infinity();  ///< the density is 0 above, rad/s
+  double noise = 0.0;  ///< error of J/w, kg/s; negative values within it count as 0
+  /// The kernel gamma(t) in N/m from which the density was computed; empty if the density was given.
   std::function<double(double)> kernel = {};
 };
 
 struct BathAccuracy {
-  double tolerance;  ///< integral of the kernel's error until then, over that of the kernel's absolute values
+  double tolerance;  ///< integral of the error of the kernel until the horizon, over that of its absolute values
   double horizon;    ///< s
 };
 
-/// J, where it is none below 0 but for its noise. Throws UnsuitableFunction.
+/// J(w), not negative. Throws UnsuitableFunction for negative values beyond `noise`.
 double checked_value(const SpectralDensity& density, double w);
-/// (2/pi) J(w)/w, whose cosines add up to the kernel.
+/// (2/pi) J(w)/w, the weight of cos(w t) in the kernel.
 double checked_weight(const SpectralDensity& density, double w);
 /// 0, those of `kinks` between it and `end`, in rising order, and `end`.
 std::vector<double> breakpoints_until(double end, std::vector<double> kinks);
@@ -34,18 +34,18 @@ double damping_of(const SpectralDensity& density, double highest);
 /// J on a logarithmic grid.
 class DensityScan {
  public:
-  /// Throws UnsuitableFunction where the density is 0, or has no kernel.
+  /// Throws UnsuitableFunction if the density is 0 or has no kernel.
   explicit DensityScan(const SpectralDensity& density);
 
-  double place_of_peak() const { return w_[index_of_peak()]; }
-  /// gamma(0), roughly.
+  double peak_frequency() const { return w_[index_of_peak()]; }
+  /// Estimate of gamma(0).
   double value() const { return sum_from(0); }
-  /// A lower bound of the integral of the kernel's absolute values, roughly: that of its square over gamma(0).
+  /// Estimate of a lower bound of the integral of |gamma|: the integral of gamma^2 divided by gamma(0).
   double norm(double horizon) const;
-  /// Where so little lies above that the integral of its kernel is at most `share`.
-  double highest(double horizon, double share) const;
-  /// With m the integral of J/w above and g = (2/pi) J/w there, which falls from there on, that kernel is at most m,
-  /// and 2 g/t.
+  /// The frequency above which the integral of the kernel is at most `fraction`.
+  double highest(double horizon, double fraction) const;
+  /// Bound of the integral of the kernel of the density above `w`: with m the integral of (2/pi) J/w above `w` and
+  /// g = (2/pi) J/w at `w`, decreasing above, this kernel is at most m and at most 2 g/t.
   double truncation_error_above(double w, double horizon) const;
 
  private:
@@ -58,14 +58,14 @@ class DensityScan {
 
 /// A kernel on a logarithmic grid of time.
 struct KernelScan {
-  /// Looks at times until `longest`; throws UnsuitableFunction where the kernel is 0, or does not die down, which it
-  /// has to do until then unless that is a time.
+  /// Evaluates times until `longest`; throws UnsuitableFunction if the kernel is 0 or does not decay. If `longest` is
+  /// finite, slow decay is allowed.
   KernelScan(const std::function<double(double)>& kernel, double tolerance,
              double longest = std::numeric_limits<double>::infinity());
 
-  double norm = 0.0;     ///< integral of its absolute values
-  double end;            ///< what is later does not matter, or lies beyond `longest`
-  double damping = 0.0;  ///< its integral over all times, kg/s, roughly; infinite where it has none
+  double norm = 0.0;     ///< integral of its absolute values until `longest`
+  double end;            ///< time after which it is negligible, or `longest`
+  double damping = 0.0;  ///< estimate of its integral over all times, kg/s; infinite if it has none
 };
 
 }  // namespace bathline

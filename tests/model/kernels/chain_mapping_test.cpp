@@ -1,4 +1,4 @@
-// Stars and chains: the same continued fraction, Lanczos' vectors, chains known by formula, and the way back.
+// Stars and chains: equal continued fractions, Lanczos vectors, chains known by formula, and the inverse mapping.
 #include "model/kernels/chain_mapping.hpp"
 
 #include <gtest/gtest.h>
@@ -13,11 +13,11 @@
 namespace bathline::star_and_chain_test {
 namespace {
 
-using OscillatorBath = std::vector<BathOscillator>;
+using Oscillators = std::vector<BathOscillator>;
 
-OscillatorBath random_star(int size, double decades, std::uint64_t seed) {
+Oscillators random_star(int size, double decades, std::uint64_t seed) {
   RandomNumbers random(seed);
-  OscillatorBath star;
+  Oscillators star;
   for (int j = 0; j < size; ++j) {
     star.push_back({7.0 * std::pow(10.0, 0.5 * decades * (random.uniform() - 1.0)), 1.5 + random.uniform()});
   }
@@ -25,26 +25,26 @@ OscillatorBath random_star(int size, double decades, std::uint64_t seed) {
   return star;
 }
 
-/// What a head feels per displacement that grows as exp(sqrt(z) t), from the far end to the head.
+/// Force on a head per displacement that grows as exp(sqrt(z) t), evaluated from the far end to the head.
 long double by_continued_fraction(const std::vector<LineSite>& chain, long double z) {
-  long double behind = 0.0L;
+  long double rest_of_chain = 0.0L;
   for (std::size_t j = chain.size(); j-- > 0;) {
-    behind = 1.0L / (1.0L / chain[j].stiffness + 1.0L / (chain[j].mass * z + behind));
+    rest_of_chain = 1.0L / (1.0L / chain[j].stiffness + 1.0L / (chain[j].mass * z + rest_of_chain));
   }
-  return behind;
+  return rest_of_chain;
 }
 
-long double by_oscillators(const OscillatorBath& star, long double z) {
+long double by_oscillators(const Oscillators& star, long double z) {
   long double sum = 0.0L;
-  for (const BathOscillator& one : star) {
-    sum += one.stiffness * z / (z + static_cast<long double>(one.frequency) * one.frequency);
+  for (const BathOscillator& oscillator : star) {
+    sum += oscillator.stiffness * z / (z + static_cast<long double>(oscillator.frequency) * oscillator.frequency);
   }
   return sum;
 }
 
 TEST(StarAndChain, AreTheSameToTheirHead) {
   for (const int size : {1, 2, 3, 8, 41}) {
-    const OscillatorBath star = random_star(size, 2.0, 5);
+    const Oscillators star = random_star(size, 2.0, 5);
     const std::vector<LineSite> chain = chain_from_star(star, size);
     ASSERT_EQ(static_cast<int>(chain.size()), size);
     for (const long double z : {1e-3L, 0.3L, 5.0L, 60.0L, 1e4L}) {
@@ -59,7 +59,7 @@ TEST(StarAndChain, AreTheSameToTheirHead) {
 // the diagonal, its norm that of lambda_1/sqrt(M_1).
 TEST(StarAndChain, ChainIsThatOfLanczos) {
   constexpr int size = 120;
-  const OscillatorBath star = random_star(size, 1.0, 6);
+  const Oscillators star = random_star(size, 1.0, 6);
   const std::vector<LineSite> chain = chain_from_star(star, size);
   Eigen::VectorXd squares(size), v(size);
   for (int j = 0; j < size; ++j) {
@@ -90,8 +90,8 @@ TEST(StarAndChain, EqualSitesHaveTheirNormalModes) {
   constexpr int sites = 60;
   constexpr double mass = 0.3, stiffness = 2.4;
   const std::vector<LineSite> chain(sites, {mass, stiffness});
-  const OscillatorBath star = star_from_chain(chain);
-  OscillatorBath expected;
+  const Oscillators star = star_from_chain(chain);
+  Oscillators expected;
   for (int j = 1; j <= sites; ++j) {
     const double angle = (2 * j - 1) * std::numbers::pi / (4 * sites + 2);
     expected.push_back({2.0 * std::sqrt(stiffness / mass) * std::sin(angle),
@@ -108,36 +108,37 @@ TEST(StarAndChain, EqualSitesHaveTheirNormalModes) {
 }
 
 TEST(StarAndChain, FirstSitesKnowNothingOfTheOthers) {
-  const OscillatorBath star = random_star(51, 1.0, 7);
+  const Oscillators star = random_star(51, 1.0, 7);
   const std::vector<LineSite> all = chain_from_star(star, 51), some = chain_from_star(star, 12);
   ASSERT_EQ(some.size(), 12u);
   for (std::size_t j = 0; j < some.size(); ++j) EXPECT_EQ(some[j], all[j]) << j;
   EXPECT_EQ(chain_from_star(star, 1000).size(), 51u);
 }
 
-// Frequencies are known to round-off of the highest one, through as many steps of the recursion as there are sites.
+// The errors of frequencies are round-off of the highest one, times the number of steps of the recursion.
 TEST(StarAndChain, ThereAndBackAgain) {
   constexpr int size = 400;
-  OscillatorBath even;
+  Oscillators even;
   for (int j = 0; j < size; ++j) even.push_back({7.0 * (j + 0.5) / size, 1.0 + 0.5 * std::sin(j)});
-  for (const OscillatorBath& star : {even, random_star(size, 3.0, 8)}) {
-    const OscillatorBath back = star_from_chain(chain_from_star(star, size));
+  for (const Oscillators& star : {even, random_star(size, 3.0, 8)}) {
+    const Oscillators back = star_from_chain(chain_from_star(star, size));
     ASSERT_EQ(back.size(), star.size());
     for (std::size_t j = 0; j < star.size(); ++j) {
       EXPECT_NEAR(back[j].frequency, star[j].frequency, size * 1e-15 * 7.0) << j;
     }
     for (const double t : {0.0, 1.0, 17.0, 300.0}) {
-      double expected = 0.0, found = 0.0;
-      for (const BathOscillator& one : star) expected += one.stiffness * std::cos(one.frequency * t);
-      for (const BathOscillator& one : back) found += one.stiffness * std::cos(one.frequency * t);
-      EXPECT_NEAR(found, expected, 1e-11 * size) << t;
+      double expected = 0.0, result = 0.0;
+      for (const BathOscillator& oscillator : star)
+        expected += oscillator.stiffness * std::cos(oscillator.frequency * t);
+      for (const BathOscillator& oscillator : back) result += oscillator.stiffness * std::cos(oscillator.frequency * t);
+      EXPECT_NEAR(result, expected, 1e-11 * size) << t;
     }
   }
 }
 
-// Where the weights of a chain fall below all numbers it ends, and nobody sees it.
+// A chain ends where its weights would underflow, without effect on its head.
 TEST(StarAndChain, LeavesOutWhatNumbersCannotHold) {
-  const OscillatorBath star = random_star(400, 0.5, 8);
+  const Oscillators star = random_star(400, 0.5, 8);
   const std::vector<LineSite> chain = chain_from_star(star, 400);
   EXPECT_LT(chain.size(), 400u);
   for (const LineSite& site : chain) EXPECT_GT(site.mass, 1e-250);

@@ -1,4 +1,4 @@
-// Short sums of exponentials: kernels known by formula, transforms known by formula, and kernels that have no such sum.
+// Short sums of exponentials: kernels and transforms known by formula, and kernels without such a sum.
 #include "model/kernels/exponential_fit.hpp"
 
 #include <gmock/gmock.h>
@@ -33,7 +33,7 @@ ExponentialSum of_kernel(const Function& value, const BathAccuracy& accuracy, co
   return fit_exponentials(transform_kernel(value, kinks, accuracy), accuracy);
 }
 
-/// Holds the certificate to what a sum over `samples` even times says of the distance from `exact`.
+/// Compares the certificate with the error against `exact`, summed over `samples` equidistant times.
 void expect_certified(const ExponentialSum& sum, const Function& exact, const BathAccuracy& accuracy, int samples) {
   EXPECT_LE(sum.error(), accuracy.tolerance);
   double area = 0.0, norm = 0.0;
@@ -95,7 +95,7 @@ TEST(Exponentials, KeepSubOhmicDensities) {
   EXPECT_TRUE(std::isinf(sum.damping));
 }
 
-// J = D w exp(-w/c) has (2 D/pi) c/(1 + c^2 t^2), whatever the units and however long.
+// J = D w exp(-w/c) has the kernel (2 D/pi) c/(1 + c^2 t^2), in any units.
 TEST(Exponentials, FindWhereADensityEnds) {
   for (const double scale : {1e-9, 1.0, 1e12}) {
     SCOPED_TRACE(scale);
@@ -142,18 +142,18 @@ TEST(Exponentials, KeepDensitiesWithKinks) {
   expect_certified(sum, exact, accuracy, 500);
 }
 
-// Only the time until then counts: what comes later has neither to be small nor to have an integral.
+// Only times until the horizon matter: later the kernel need be neither small nor integrable.
 TEST(Exponentials, KeepKernelsThatDieDownAsPowers) {
   for (const double horizon : {3.0, 200.0}) {
     const BathAccuracy accuracy{.tolerance = 1e-8, .horizon = horizon};
     const auto square = [](double t) { return 0.7 / std::pow(1.0 + 2.0 * t, 2); };
     const auto root = [](double t) { return 0.4 / std::sqrt(1.0 + t); };
-    const ExponentialSum of_square = of_kernel(square, accuracy), of_root = of_kernel(root, accuracy);
-    expect_certified(of_square, square, accuracy, 200'000);
-    expect_certified(of_root, root, accuracy, 200'000);
-    EXPECT_LT(of_root.exponentials, 30);
-    EXPECT_NEAR(of_square.damping, 0.35, 1e-6);
-    EXPECT_EQ(of_root.damping, infinite);
+    const ExponentialSum square_sum = of_kernel(square, accuracy), root_sum = of_kernel(root, accuracy);
+    expect_certified(square_sum, square, accuracy, 200'000);
+    expect_certified(root_sum, root, accuracy, 200'000);
+    EXPECT_LT(root_sum.exponentials, 30);
+    EXPECT_NEAR(square_sum.damping, 0.35, 1e-6);
+    EXPECT_EQ(root_sum.damping, infinite);
   }
 }
 
@@ -173,13 +173,13 @@ TEST(Exponentials, RefuseWhatHasNone) {
     of_kernel(negative, accuracy);
     FAIL();
   } catch (const TooManyExponentials&) {
-    FAIL() << "a kernel of no passive environment is not a long one";
+    FAIL() << "a kernel that is not passive must be reported as such";
   } catch (const UnsuitableFunction& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("no passive environment"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("passive environment is not negative"));
   }
 }
 
-// A sum of two resonances and a decay is rational itself: as many pairs of supports as give all of its poles.
+// A sum of two resonances and a decay is rational: three pairs of support points give all poles.
 TEST(AaaFit, FindsThePolesOfWhatIsRational) {
   const std::vector<Complex> exact = {{-0.3, 0.0}, {-1e-4, 2.0}, {-2.0, 1e3}};
   const double shift = 1e-3;
@@ -196,12 +196,12 @@ TEST(AaaFit, FindsThePolesOfWhatIsRational) {
   const std::vector<Complex> poles = fit.poles();
   for (const Complex& pole : exact) {
     double nearest = infinite;
-    for (const Complex& found : poles) nearest = std::min(nearest, std::abs(found - pole));
+    for (const Complex& candidate : poles) nearest = std::min(nearest, std::abs(candidate - pole));
     EXPECT_LT(nearest, 1e-10 * std::abs(pole)) << pole;
   }
 }
 
-// Of exp(-a x) on [0, L]: (1 - exp(-(a + i y) L))/(a + i y), for slow waves and for fast ones.
+// exp(-a x) on [0, L] has the integral (1 - exp(-(a + i y) L))/(a + i y), at low and high frequencies.
 TEST(PiecewiseLegendre, HasFourierIntegralsAtAnyFrequency) {
   const auto f = [](double x) { return std::exp(-0.3 * x); };
   const PiecewiseLegendre series(f, adaptive_panels(f, {0.0, 10.0}, {}));
@@ -211,14 +211,14 @@ TEST(PiecewiseLegendre, HasFourierIntegralsAtAnyFrequency) {
   }
 }
 
-// The integral of s/(s^2 + x^2) from 0 to L is atan(L/s), as close to the axis as one likes.
+// The integral of s/(s^2 + x^2) from 0 to L is atan(L/s), at any distance from the axis.
 TEST(PiecewiseLegendre, HasTransformsNextToTheAxis) {
   const auto one = [](double) { return 1.0; };
   const std::vector<Panel> panels = adaptive_panels(one, {0.0, 3.0}, {});
   for (const double re : {1.0, 1e-3, 1e-9}) {
     for (const double im : {0.0, 0.7, 2.999, 5.0}) {
       const Complex s(re, im), exact = std::atan(3.0 / s);
-      // Next to its branch point at 3 i the arctangent itself magnifies round-off.
+      // Near its branch point at 3 i the arctangent amplifies round-off.
       const double roundoff = 1e-15 * (1.0 + 3.0 / std::abs(s - Complex(0.0, 3.0)));
       EXPECT_LT(std::abs(laplace_transform(one, panels, s) - exact), 2.0 * roundoff) << s;
     }
@@ -229,12 +229,12 @@ TEST(Passivity, FindsWhatIsBelowZeroAndTheLeastDamper) {
   // 1/(1 + i w) - 0.2/(0.5 + i w): 1/(1 + w^2) - 0.1/(0.25 + w^2), positive; with 0.6 it is 1 - 1.2 at w = 0.
   EXPECT_EQ(passivity_of({{.k = 1.0, .r = 1.0}, {.k = -0.2, .r = 0.5}}).lowest, 0.0);
   std::vector<PronyTerm> modes = {{.k = 1.0, .r = 1.0}, {.k = -0.6, .r = 0.5}};
-  const Passivity found = passivity_of(modes);
-  EXPECT_NEAR(found.lowest, -0.2, 1e-12);
-  EXPECT_EQ(found.frequency, 0.0);
-  EXPECT_GT(found.negative, 0.0);
-  EXPECT_NEAR(found.damper.k / found.damper.r, 0.2, 1e-12);
-  modes.push_back(found.damper);
+  const Passivity passivity = passivity_of(modes);
+  EXPECT_NEAR(passivity.lowest, -0.2, 1e-12);
+  EXPECT_EQ(passivity.frequency, 0.0);
+  EXPECT_GT(passivity.negative, 0.0);
+  EXPECT_NEAR(passivity.damper.k / passivity.damper.r, 0.2, 1e-12);
+  modes.push_back(passivity.damper);
   for (double w = 0.0; w < 100.0; w += 1e-3) EXPECT_GE(resistance_at(modes, w), -1e-12) << w;
 }
 

@@ -1,4 +1,4 @@
-// Baths of few oscillators: chains known by formula, kernels known by formula, and densities that have none.
+// Baths of few oscillators: chains and kernels known by formula, and densities without a bath.
 #include "model/kernels/gauss_rule_bath.hpp"
 
 #include <gmock/gmock.h>
@@ -16,7 +16,7 @@ using std::numbers::pi;
 
 double kernel_of(const GaussRuleBath& bath, double t) {
   double sum = 0.0;
-  for (const BathOscillator& one : bath.star) sum += one.stiffness * std::cos(one.frequency * t);
+  for (const BathOscillator& oscillator : bath.star) sum += oscillator.stiffness * std::cos(oscillator.frequency * t);
   return sum;
 }
 
@@ -63,13 +63,13 @@ TEST(GaussRuleBath, HasTheKernelOfAnOhmicDensityUntilItsTime) {
   }
   EXPECT_LE(area, bath.error() * norm);
   EXPECT_NEAR(bath.norm, norm, 0.1 * norm);
-  // W T/4 = 75 oscillators are the least, and some more.
+  // At least W T/4 = 75 oscillators are needed, and a few more.
   EXPECT_GE(bath.star.size(), 75u);
   EXPECT_LE(bath.star.size(), 100u);
   EXPECT_GT(std::abs(kernel_of(bath, 90.0) - 1.6 / pi * std::sin(450.0) / 90.0), 1e-3);
 }
 
-// J = D w exp(-w/c) has gamma = (2 D/pi) c/(1 + c^2 t^2); where it ends is for the bath to find.
+// J = D w exp(-w/c) has gamma = (2 D/pi) c/(1 + c^2 t^2); the bath determines the highest frequency.
 TEST(GaussRuleBath, FindsWhereADensityEnds) {
   for (const double scale : {1e-12, 1.0, 1e13}) {
     SCOPED_TRACE(scale);
@@ -88,12 +88,12 @@ TEST(GaussRuleBath, FindsWhereADensityEnds) {
   }
 }
 
-// A Lorentzian of a width that is nowhere near its frequency, and an edge that nobody told of.
+// A Lorentzian that is much narrower than its frequency, and an edge at an unknown frequency.
 TEST(GaussRuleBath, FindsPeaksAndEdges) {
   const GaussRuleBath peak = make_bath(
       {.value = [](double w) { return 1e-3 * w / (std::pow(w * w - 4.0, 2) + 1e-6 * w * w); }, .highest = 10.0},
       {.tolerance = 1e-8, .horizon = 30.0});
-  // In the mean over its 1/t, the kernel is (2/pi) (pi/2) (1e-3/(1e-3 4)) cos 2t; the rest of it is 1e-3 of that.
+  // The kernel is (2/pi) (pi/2) (1e-3/(1e-3 4)) cos 2t with slow decay, up to corrections of 1e-3.
   EXPECT_NEAR(peak.kernel(5.0), 0.25 * std::cos(10.0) * std::exp(-0.0025), 1e-3);
   EXPECT_LE(peak.error(), 1e-8);
   const GaussRuleBath edge =
@@ -118,13 +118,13 @@ std::string why_not(const SpectralDensity& density, double horizon = 10.0, doubl
 
 TEST(GaussRuleBath, SaysWhyADensityIsNone) {
   using testing::HasSubstr;
-  EXPECT_THAT(why_not({.value = [](double w) { return w * std::exp(-w) * (1.0 - w); }}), HasSubstr("below 0"));
-  EXPECT_THAT(why_not({.value = [](double) { return 0.0; }}), HasSubstr("0 everywhere"));
+  EXPECT_THAT(why_not({.value = [](double w) { return w * std::exp(-w) * (1.0 - w); }}), HasSubstr("is not negative"));
+  EXPECT_THAT(why_not({.value = [](double) { return 0.0; }}), HasSubstr("it is 0 at all of"));
   EXPECT_THAT(why_not({.value = [](double w) { return w; }}), HasSubstr("no integral at high frequencies"));
   EXPECT_THAT(why_not({.value = [](double w) { return std::exp(-w); }}), HasSubstr("no integral at low frequencies"));
   EXPECT_THAT(why_not({.value = [](double w) { return w / (1.0 - std::pow(w, 2)) / 0.0; }}),
               HasSubstr("no finite value"));
-  EXPECT_THAT(why_not({.value = [](double w) { return w / (1.0 + w * w); }}, 100.0, 1e-10), HasSubstr("it would take"));
+  EXPECT_THAT(why_not({.value = [](double w) { return w / (1.0 + w * w); }}, 100.0, 1e-10), HasSubstr("it needs"));
   EXPECT_EQ(why_not({.value = [](double w) { return w / (1.0 + w * w); }}, 10.0, 1e-3), "");
 }
 
