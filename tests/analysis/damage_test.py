@@ -54,7 +54,7 @@ class DamageTest(unittest.TestCase):
             file.write(b"\xff" * 24)
 
     def test_damage_is_one_line(self):
-        for name in ("/", "closed", "closed/q", "claims/id"):
+        for name in ("/", "closed", "closed/q", "claims/name"):
             with self.subTest(name):
                 synthetic.trajectory(self.path, RECIPE, steps=5)
                 self.damage(name)

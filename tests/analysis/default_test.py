@@ -194,10 +194,10 @@ class DefaultTest(unittest.TestCase):
 
     def test_memory_is_the_kernel_beside_its_formula(self):
         warm = OSCILLATOR.replace("lambda = 10.0", "lambda = 10.0\nkT = 1.0")
-        panels, _ = self.drawn(warm + study("memory"))
+        panels, _ = self.drawn(warm + study("memory-kernel"))
         self.assertEqual(list(panels), ["memory kernel", "integral of the kernel", "random force"])
         # What starts cold exerts no random force.
-        panels, result = self.drawn(OSCILLATOR + study("memory"))
+        panels, result = self.drawn(OSCILLATOR + study("memory-kernel"))
         self.assertEqual(list(panels), ["memory kernel", "integral of the kernel"])
         measured, formula = panels["memory kernel"].lines
         np.testing.assert_allclose(measured.get_ydata(), result.quantity("memory-kernel.closed.line.kernel"))
@@ -217,11 +217,11 @@ class DefaultTest(unittest.TestCase):
     def test_ensembles_show_what_they_are_asked_to_measure(self):
         warm = 'start = "thermal"\nkT = 0.5\ndamping = 1.0\n[[environments]]'
         recipe = (OSCILLATOR + REDUCED).replace("[[environments]]", warm)
-        recipe = recipe.replace('"stoermer-verlet"\nlabel = "closed"\non = "closed"', '"gjf"\non = "open"')
+        recipe = recipe.replace('"stoermer-verlet"\nname = "closed"\non = "closed"', '"gjf"\non = "open"')
         options = (
             "realisations = 40",
             'quantities = [{name = "x", of = "x", bins = [-1.0, 1.0, 10], expected = "exp(-4*value^2)"}]',
-            'passages = [{name = "fall", of = "x"}]',
+            'first_passages = [{name = "fall", of = "x"}]',
         )
         panels, result = self.drawn(recipe + study("ensemble", *options))
         self.assertEqual(list(panels)[-2:], ["distribution of x", "survival until the first fall"])
@@ -235,7 +235,7 @@ class DefaultTest(unittest.TestCase):
         self.assertIn("distribution of x", alone)
         self.assertEqual(self.legend(result), ["gjf, with its standard error", "theory"])
         # One record alone is no curve.
-        panels, _ = self.drawn(recipe + study("ensemble", "from = 3.99", *options))
+        panels, _ = self.drawn(recipe + study("ensemble", "burn_in = 3.99", *options))
         self.assertNotIn("velocity autocorrelation", panels)
 
     def test_covariances_are_temperatures_and_noise_less_friction(self):
@@ -260,7 +260,7 @@ class DefaultTest(unittest.TestCase):
         titles = ["verlet: x = 0, upwards", "rk4: x = 0, upwards"]
         self.assertEqual([title for title in panels if "x = 0" in title], titles)
         (dots,) = panels[titles[1]].lines
-        points = np.stack([result.quantity(f"rk4.section_{name}[1]") for name in "qp"], -1)
+        points = np.stack([result.quantity(f"rk4.poincare_{name}[1]") for name in "qp"], -1)
         self.assertGreater(len(points), 50)
         np.testing.assert_allclose(dots.get_xydata(), points)
         self.assertEqual((dots.get_linestyle(), dots.get_marker()), ("None", "."))

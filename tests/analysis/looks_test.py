@@ -43,7 +43,7 @@ class TableTest(unittest.TestCase):
         names = names_of_integrators()
         self.assertGreater(len(names), 15)
         for name in names:
-            self.assertIsNotNone(style.style_of_method({"name": name}), name)
+            self.assertIsNotNone(style.style_of_method({"method": name}), name)
 
     def test_no_two_methods_look_alike(self):
         looks = {}
@@ -61,11 +61,11 @@ class TableTest(unittest.TestCase):
             ({"method": "gamma", "gamma": 0.0, "on": "open"}, "vermillion"),
             ({"method": "gamma", "gamma": 0.5, "on": "closed"}, "green"),
             ({"method": "gamma", "gamma": 0.3, "on": "open"}, "grey"),
-            ({"name": "lobatto", "stages": 3}, "purple"),
-            ({"name": "lobatto", "stages": 4}, "indigo"),
+            ({"method": "lobatto", "stages": 3}, "purple"),
+            ({"method": "lobatto", "stages": 4}, "indigo"),
         ):
             self.assertEqual(style.style_of_method(table).color, color, table)
-        self.assertIsNone(style.style_of_method({"name": "leapfrog"}))
+        self.assertIsNone(style.style_of_method({"method": "unknown"}))
 
     def test_a_series_has_the_look_of_its_method_unless_it_says_otherwise(self):
         recipe = {"integrators": [{"method": "rk4"}, {"method": "gauss", "stages": 2, "name": "gauss-2"}]}

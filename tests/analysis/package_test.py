@@ -153,8 +153,8 @@ class PackageTest(unittest.TestCase):
 
     def test_the_picture_of_a_claim_over_names(self):
         recipe = RECIPE.replace("damping = 0.0", "damping = 0.1")
-        sweep = bathline.sweep(recipe, over={"integrators.0.name": ["stoermer-verlet", "rk4"]}, progress=False)
-        (axes,) = sweep.plot("swing", against="integrators.0.name").axes
+        sweep = bathline.sweep(recipe, over={"integrators.0.method": ["stoermer-verlet", "rk4"]}, progress=False)
+        (axes,) = sweep.plot("swing", against="integrators.0.method").axes
         self.assertEqual([text.get_text() for text in axes.get_xticklabels()], ["stoermer-verlet", "rk4"])
         self.assertEqual(list(axes.lines[0].get_ydata()), list(sweep.table["swing"]))
         self.assertEqual((axes.get_ylabel(), axes.get_legend()), ("swing", None))

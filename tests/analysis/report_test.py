@@ -56,7 +56,7 @@ class Page(HTMLParser):
         for name, value in attributes:
             if name in ("src", "href"):
                 self.addresses.append(value)
-            if name == "name":
+            if name == "id":
                 self.anchors.append(value)
 
     def handle_endtag(self, tag):
@@ -325,8 +325,8 @@ class StrangeFilesTest(unittest.TestCase):
             del file["claims/measured"]
             file["claims/measured"] = np.array([b"much"] * 4)
         with h5py.File(self.paths[2], "r+") as file:
-            del file["claims/id"]
-            file.create_group("claims/id")
+            del file["claims/name"]
+            file.create_group("claims/name")
         with h5py.File(self.paths[3], "r+") as file:
             del file.attrs["recipe_resolved"], file.attrs["recipe"]
             file.attrs["recipe_resolved"] = 5

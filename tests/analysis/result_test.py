@@ -47,7 +47,7 @@ class ResultTest(unittest.TestCase):
             "mean": sum(path) / 201,
             "rms": (sum(path * path) / 201) ** 0.5,
             "max_abs": max(abs(path)),
-            "spread": max(path) - min(path),
+            "peak_to_peak": max(path) - min(path),
         }.items():
             quantity = result.quantity(f"open.q[0][1].{statistic}")
             self.assertEqual((quantity.values.shape, quantity.units), ((), "m"))
@@ -211,7 +211,7 @@ class ResultTest(unittest.TestCase):
             ResultFile(self.path)
 
     def test_claims_and_what_they_ask_for(self):
-        claims = {claim.id: claim for claim in self.open().claims()}
+        claims = {claim.name: claim for claim in self.open().claims()}
         self.assertEqual(
             [claim.verdict for claim in claims.values()], ["PASS", "PASS", "not supported", "FAIL"]
         )
@@ -225,13 +225,13 @@ class ResultTest(unittest.TestCase):
     def test_an_older_table_of_claims(self):
         self.path.parent.mkdir(parents=True)
         with h5py.File(self.path, "w") as file:
-            file["claims/id"] = [b"old"]
+            file["claims/name"] = [b"old"]
             file["claims/measured"] = [2.5]
             file["claims/passed"] = np.array([True])
         with ResultFile(self.path) as result:
             (claim,) = result.claims()
             self.assertEqual(
-                (claim.id, claim.measured, claim.verdict, result.status), ("old", 2.5, "PASS", "unknown")
+                (claim.name, claim.measured, claim.verdict, result.status), ("old", 2.5, "PASS", "unknown")
             )
             self.assertEqual(result.figure, {})
 

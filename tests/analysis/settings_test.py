@@ -9,8 +9,8 @@ from bathline.sweep_settings import sweep_order_key, settings_of
 
 class SettingsTest(unittest.TestCase):
     def test_values_are_toml_and_else_texts(self):
-        text = 'time.step=0.1\nintegrators.0.name="rk4"\nsystem.q0=[1.0, 2.0]\n@key==1+1\n'
-        expected = {"time.step": 0.1, "integrators.0.name": "rk4", "system.q0": [1.0, 2.0], "@key": "=1+1"}
+        text = 'time.step=0.1\nintegrators.0.method="rk4"\nsystem.q0=[1.0, 2.0]\n@key==1+1\n'
+        expected = {"time.step": 0.1, "integrators.0.method": "rk4", "system.q0": [1.0, 2.0], "@key": "=1+1"}
         self.assertEqual(settings_of(text), expected)
 
     def assert_order(self, recipe, *settings):
