@@ -1,4 +1,4 @@
-"""The pages in a real browser, where one is installed: no error in its console, nothing asked of the network."""
+"""The pages in a browser, if one is installed: no errors in its console and no network requests."""
 
 import re
 import shutil
@@ -25,7 +25,7 @@ class BrowserTest(unittest.TestCase):
         self.page = self.folder / "page.html"
 
     def open(self):
-        """What the page is after it has been loaded, what its console said, and what was asked for besides the page."""
+        """The loaded page, the messages of its console, and the requested addresses other than the page."""
         log = self.folder / "net.json"
         profile = self.folder / "profile"
         done = subprocess.run(
@@ -35,7 +35,7 @@ class BrowserTest(unittest.TestCase):
                 "--no-sandbox",
                 "--disable-gpu",
                 "--disable-dev-shm-usage",
-                # Nothing that the browser would ask for of its own accord.
+                # Disable requests of the browser itself.
                 "--no-first-run",
                 "--disable-background-networking",
                 "--disable-component-update",
@@ -52,11 +52,11 @@ class BrowserTest(unittest.TestCase):
         )
         self.assertEqual(done.returncode, 0, done.stderr)
         console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
-        # One event a line. What a page from a file asks for has the origin `null`, what the browser asks for has none.
+        # One event per line. Requests of a page from a file have the initiator `null`, those of the browser have none.
         events = [line for line in log.read_text().splitlines() if '"initiator":"null"' in line]
         return done.stdout, console, [re.search(r'"url":"([^"]*)"', event)[1] for event in events]
 
-    def test_what_a_page_asks_for_and_says_is_noticed(self):
+    def test_requests_and_console_errors_are_detected(self):
         self.page.write_text('<title>x</title><img src="http://127.0.0.1:9/x.png"><script>console.error("oh")</script>')
         dom, console, asked = self.open()
         self.assertIn("<title>x</title>", dom)

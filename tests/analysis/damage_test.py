@@ -1,4 +1,4 @@
-"""Files that are damaged, and places where nothing may be written: one line each, and never a traceback."""
+"""Damaged files and unwritable paths: one line of error each, and never a traceback."""
 
 import contextlib
 import io
@@ -46,14 +46,14 @@ class DamageTest(unittest.TestCase):
             return main([str(argument) for argument in arguments]), errors.getvalue()
 
     def damage(self, name):
-        """Overwrites the beginning of the header of a group or a variable."""
+        """Overwrite the beginning of the header of a group or a variable."""
         with h5py.File(self.path) as file:
-            place = h5py.h5o.get_info(file[name].id).addr
+            address = h5py.h5o.get_info(file[name].id).addr
         with open(self.path, "r+b") as file:
-            file.seek(place)
+            file.seek(address)
             file.write(b"\xff" * 24)
 
-    def test_damage_is_one_line(self):
+    def test_damage_gives_one_line_of_error(self):
         for name in ("/", "closed", "closed/q", "claims/name"):
             with self.subTest(name):
                 synthetic.trajectory(self.path, RECIPE, steps=5)
@@ -64,7 +64,7 @@ class DamageTest(unittest.TestCase):
                 with self.assertRaises(bathline.AnalysisError):
                     bathline.open(self.path)
 
-    def test_what_cannot_be_read_is_not_taken_for_missing(self):
+    def test_unreadable_quantities_are_not_reported_as_missing(self):
         with ResultFile(self.path) as result:
             damaged = mock.patch.object(result, "_find_dataset", side_effect=OSError("Can't read data\n (checksum)"))
             with damaged, self.assertRaisesRegex(bathline.AnalysisError, r"cannot be read: Can't read data \(checksum\)$"):
@@ -73,7 +73,7 @@ class DamageTest(unittest.TestCase):
             with damaged, self.assertRaisesRegex(bathline.AnalysisError, "cannot be read"):
                 draw(result)
 
-    def test_xarray_reads_no_damage_either(self):
+    def test_errors_of_xarray_are_reported_as_unreadable(self):
         for read in (lambda result: result["closed"], lambda result: result.tree):
             damaged = mock.patch("xarray.open_dataset", side_effect=OSError("checksum"))
             with bathline.open(self.path) as result, damaged, mock.patch("xarray.open_datatree", create=True) as tree:
@@ -81,7 +81,7 @@ class DamageTest(unittest.TestCase):
                 with self.assertRaisesRegex(bathline.AnalysisError, "cannot be read: checksum"):
                     read(result)
 
-    def test_a_text_that_is_no_text(self):
+    def test_invalid_utf8_is_replaced(self):
         content = self.path.read_bytes()
         self.assertIn(b"All is well", content)
         self.path.write_bytes(content.replace(b"All is well", b"All is \xf3ell"))
@@ -89,38 +89,38 @@ class DamageTest(unittest.TestCase):
             self.assertEqual(result.figure["caption"], "All is \N{REPLACEMENT CHARACTER}ell.")
             result.figure["caption"].encode()
 
-    def test_a_file_that_crashes_the_library(self):
+    def test_a_crash_of_hdf5_is_reported(self):
         with mock.patch.object(command, "ResultFile", lambda path: os.kill(os.getpid(), signal.SIGSEGV)):
             code, said = self.said(command.main, self.path)
         self.assertEqual((code, said), (2, f"figure: {self.path}: HDF5 cannot read it and ends with SIGSEGV\n"))
 
-    def test_ctrl_c_is_no_error_of_the_child(self):
+    def test_ctrl_c_in_the_child_is_reported(self):
         with mock.patch.object(command, "ResultFile", lambda path: os.kill(os.getpid(), signal.SIGINT)):
             code, said = self.said(command.main, self.path)
         self.assertEqual((code, said), (2, f"figure: {self.path}: HDF5 cannot read it and ends with SIGINT\n"))
 
-    def test_without_a_kind_figures_are_lines(self):
+    def test_the_default_kind_is_lines(self):
         with ResultFile(self.path) as result:
             (line,) = draw(result).axes[0].lines
         np.testing.assert_allclose(line.get_ydata(), np.cos(np.linspace(0.0, 10.0, 6)))
 
-    def test_places_where_nothing_can_be_written(self):
+    def test_unwritable_paths_are_reported(self):
         paper = self.folder / "paper" / "fig1" / "result.h5"
         synthetic.trajectory(paper, RECIPE, steps=5)
-        for place in ("/proc/x", "/dev/null/x"):
+        for path in ("/proc/x", "/dev/null/x"):
             for name, main, arguments in (
-                ("figure", command.main, (self.path, "-o", place)),
-                ("report", report.main, (self.folder, "-o", place)),
-                ("sweep_table", sweep_table.main, (self.path, "-o", place)),
+                ("figure", command.main, (self.path, "-o", path)),
+                ("report", report.main, (self.folder, "-o", path)),
+                ("sweep_table", sweep_table.main, (self.path, "-o", path)),
             ):
-                with self.subTest(place, name=name):
+                with self.subTest(path, name=name):
                     code, said = self.said(main, *arguments)
                     self.assertEqual((code, said.count("\n")), (2, 1), said)
                     self.assertRegex(said, f"^{name}: (/proc/x|/dev/null)")
         code, said = self.said(command.main, self.path, "-o", "/")
         self.assertEqual((code, said), (2, "figure: /: is a folder; the path of a file without extension is needed\n"))
 
-    def test_the_report_goes_on_without_a_picture_or_a_log_that_cannot_be_read(self):
+    def test_the_report_is_written_without_unreadable_figures_and_logs(self):
         for name, content in (("a", None), ("b", "rubbish")):
             file = self.folder / "paper" / name / "result.h5"
             synthetic.trajectory(file, RECIPE, steps=5)
@@ -128,7 +128,7 @@ class DamageTest(unittest.TestCase):
                 file.write_text(content)
             file.with_name("run.log").write_text("log")
             file.with_suffix(".png").write_text("picture")
-        # Of root nothing can be hidden.
+        # Permissions do not apply to root, so that the error is simulated.
         refused = PermissionError(13, "Permission denied")
         with mock.patch.object(Path, "read_text", side_effect=refused):
             entries = report.entries_of(self.folder)

@@ -1,4 +1,4 @@
-"""What the figures of each kind show, asked of matplotlib rather than of pixels."""
+"""The contents of figures of each kind, read from the objects of matplotlib."""
 
 import io
 import struct
@@ -90,13 +90,13 @@ class FigureTest(unittest.TestCase):
         self.assertEqual(set(mark.get_xdata()), {7.9})
         self.assertEqual([text.get_text() for text in upper.texts], ["echo"])
         self.assertEqual(upper.get_xlim(), (0.0, 10.0))
-        # A broken line stays visible where it coincides with a solid one.
+        # A dashed line stays visible where it coincides with a solid one.
         self.assertGreater(closed.get_zorder(), reduced.get_zorder())
         # A single number is a horizontal line.
         self.assertEqual(list(lower.lines[1].get_ydata()), [0.5, 0.5])
         self.assertEqual(lower.get_ylim(), (0.0, 2.0))
 
-    def test_numbers_of_several_cases_make_a_series_and_a_theory_is_typed(self):
+    def test_series_of_several_cases_and_of_given_numbers(self):
         series = (
             '{of = "{}.limit", error = "{}.limit", cases = ["open", "open"], x = [0.1, 5.0], style = "points"}, '
             '{of = [1.0, 2.0, 4.0], x = [0.1, 1.0, 5.0], name = "theory"}'
@@ -116,18 +116,18 @@ class FigureTest(unittest.TestCase):
 
     def test_lines_are_labelled_with_units(self):
         upper, lower = self.draw_lines(LINES).axes
-        # A scaled series has left the units of the file.
+        # The units of the file do not apply to a scaled series.
         self.assertEqual(upper.get_ylabel(), "$q$")
         self.assertEqual(self.draw_lines(LINES.replace(", scale = -2.0", "")).axes[0].get_ylabel(), "$q$ (m)")
         self.assertEqual(lower.get_xlabel(), "time (s)")
         self.assertEqual(upper.get_title(loc="left"), "(a)")
         self.assertEqual(lower.get_title(loc="left"), "(b) energy")
-        # The common time axis is numbered once.
+        # A shared time axis has one label.
         self.assertEqual(upper.get_xlabel(), "")
         energy = self.draw_lines(ORBIT.replace('series', 'series = [{of = "open.energy_total"}] #')).axes[0]
         self.assertEqual(energy.get_ylabel(), "total energy (kg m$^{2}$/s$^{2}$)")
 
-    def test_dots_are_all_drawn_and_panels_to_scale_where_they_ask_for_it(self):
+    def test_all_dots_are_drawn_and_aspect_equal_applies(self):
         recipe = ORBIT.replace('series', 'aspect = "equal"\nseries = [{of = "open.energy_total", style = "dots"}] #')
         for steps, is_image in ((1900, False), (13000, True)):
             axes = self.draw_lines(recipe, steps=steps).axes[0]
@@ -139,7 +139,7 @@ class FigureTest(unittest.TestCase):
         recipe = recipe.replace('aspect = "equal"', "")
         self.assertEqual(self.draw_lines(recipe).axes[0].get_aspect(), "auto")
 
-    def test_orbits_have_the_same_scale_in_both_directions(self):
+    def test_orbits_have_equal_scales(self):
         (axes,) = self.draw_lines(ORBIT).axes
         self.assertEqual(axes.get_aspect(), 1.0)
         self.assertEqual((axes.get_xlabel(), axes.get_ylabel()), ("$x_1$ (m)", "position (m)"))
@@ -148,7 +148,7 @@ class FigureTest(unittest.TestCase):
         np.testing.assert_allclose(axes.lines[1].get_xdata(), np.cos(time))
         np.testing.assert_allclose(axes.lines[0].get_xdata(), np.cos(time + 0.3))
 
-    def test_a_drift_is_seen_and_a_plane_has_room_at_all_sides(self):
+    def test_elongated_orbits_have_unequal_scales_and_margins(self):
         synthetic.trajectory(self.path, ORBIT)
         with h5py.File(self.path, "r+") as file:
             for label in ("open", "closed"):
@@ -158,7 +158,7 @@ class FigureTest(unittest.TestCase):
         low, high = drawn.get_xlim()
         self.assertTrue(low < -1.01 and high > 1.01, (low, high))
 
-    def test_long_lines_are_thinned_but_keep_their_extremes(self):
+    def test_long_lines_are_downsampled_and_keep_their_extremes(self):
         line = (
             self.draw_lines(
                 ORBIT.replace('x = "open.q[0][0]"', "scale = 1.0").replace('x = "q[0][0]"', "scale = 1.0"),
@@ -178,11 +178,11 @@ class FigureTest(unittest.TestCase):
         x, y = line.get_data()
         self.assertTrue(20 <= len(x) <= 36, len(x))
         np.testing.assert_allclose(y, np.cos(x))
-        # At about equal distances in the picture, not in time.
+        # The points have about equal distances in the figure, not in time.
         distances = np.hypot(np.diff(x) / 10, np.diff(y) / 2)
         self.assertLess(distances.max(), 1.8 * distances.min())
 
-    def test_values_may_have_a_factor_each(self):
+    def test_scale_may_be_one_factor_for_each_value(self):
         of = 'of = "closed.q[0][0]"'
         factors = np.exp(np.linspace(0, 1, 201))
         recipe = LINES.replace(of, f'{of}, error = "closed.energy_total", scale = {factors.tolist()}')
@@ -217,9 +217,9 @@ class FigureTest(unittest.TestCase):
             self.assertIn((round(x, 9), round(y - half, 9)), points)
             self.assertIn((round(x, 9), round(y + half, 9)), points)
         for low, high in bars.get_segments():
-            place = int(np.argmin(abs(time - low[0])))
-            self.assertAlmostEqual(high[1] - low[1], 4.0 * error[place])
-            self.assertAlmostEqual(0.5 * (low[1] + high[1]), 2.0 * np.cos(time[place] + 0.3))
+            index = int(np.argmin(abs(time - low[0])))
+            self.assertAlmostEqual(high[1] - low[1], 4.0 * error[index])
+            self.assertAlmostEqual(0.5 * (low[1] + high[1]), 2.0 * np.cos(time[index] + 0.3))
         wrong = ERRORS.replace('error = "closed.energy_total"', 'error = "closed.limit"', 1)
         self.assertIn("the error needs as many values", self.errors_of(wrong))
 
@@ -229,7 +229,7 @@ class FigureTest(unittest.TestCase):
         labels = [axes.get_xlabel() for axes in drawn.axes if axes.get_visible()]
         self.assertEqual(labels, ["", "time (s)", "time (s)"])
 
-    def test_values_that_a_logarithmic_axis_cannot_show_are_gaps(self):
+    def test_non_positive_values_are_gaps_on_a_logarithmic_axis(self):
         (axes,) = self.draw_lines(
             '[figure]\nkind = "lines"\n[[figure.panels]]\nyscale = "log"\n'
             'series = [{of = "closed.q[0][0]"}]\n'
@@ -269,7 +269,7 @@ class FigureTest(unittest.TestCase):
         names = [text.get_text() for text in box.get_texts()]
         self.assertEqual(names, ["closed line", "reduced", "energy", "limit"])
 
-    def test_numbers_of_ticks_are_texts_and_stand_at_minor_ticks_of_a_short_axis_alone(self):
+    def test_tick_labels_are_plain_and_minor_ones_appear_on_short_axes_only(self):
         for top, numbers in (5.0, True), (100.0, False):
             recipe = LINES.replace("ylim = [0.0, 2.0]", f'yscale = "log"\nylim = [1.0, {top}]')
             drawn = self.draw_lines(recipe)
@@ -280,7 +280,7 @@ class FigureTest(unittest.TestCase):
             self.assertEqual(bool(axes.get_yticklabels(minor=True)), numbers)
             self.assertEqual(any(text.get_text() for text in axes.get_yticklabels(minor=True)), numbers)
 
-    def test_large_numbers_of_a_short_logarithmic_axis_are_powers_of_ten(self):
+    def test_large_tick_labels_of_short_logarithmic_axes_are_powers_of_ten(self):
         axes = style.new_figure(3.0, 3.0).subplots()
         axes.set_xscale("log")
         for low, numbers in (
@@ -302,15 +302,15 @@ class FigureTest(unittest.TestCase):
         self.assertEqual(mesh.get_clim(), (-3.0, 3.0))
         self.assertEqual(mesh.get_array().size, 40 * 60)
         np.testing.assert_allclose(axes.get_xlim(), (0.5, 40.5))
-        expected, found = axes.lines
+        expected, measured = axes.lines
         np.testing.assert_allclose(expected.get_xydata(), [[0, 0], [40, 20], [0, 40]])
-        np.testing.assert_allclose(found.get_xdata(), np.minimum(2 * found.get_ydata(), 40))
-        # At the far end the front stays for the rest of the run, but gets one ring only.
-        self.assertEqual(np.sum(found.get_xdata() == 40), 1)
+        np.testing.assert_allclose(measured.get_xdata(), np.minimum(2 * measured.get_ydata(), 40))
+        # The front stays at the far end for the rest of the run, but has only one ring there.
+        self.assertEqual(np.sum(measured.get_xdata() == 40), 1)
         self.assertEqual(
             (axes.get_xlabel(), axes.get_ylabel(), bar.get_ylabel()), ("site", "time (s)", "displacement (m)")
         )
-        # The surface beside it has the same labels.
+        # The surface has the same labels.
         self.assertTrue(surface.collections[0].get_rasterized())
         self.assertEqual(
             (surface.get_xlabel(), surface.get_ylabel(), surface.get_title()),
@@ -328,13 +328,13 @@ class FigureTest(unittest.TestCase):
         self.assertEqual(drawn.axes[0].collections[0].get_array().size, 1200 * 50)
         self.assertEqual((len(drawn.axes[0].lines), len(drawn.legends)), (0, 0))
 
-    def test_the_surface_of_a_wave_hides_what_is_behind_it(self):
-        # What is lifted up to 1 is nearest to the eye, so that nothing hides it: the latest times, and the first sites.
-        for shape, place in ((60, 40), np.s_[-30:, :]), ((4, 40), np.s_[:, :20]):
+    def test_the_surface_of_a_wave_hides_facets_behind_it(self):
+        # Facets at height 1 are nearest to the viewer, so that nothing hides them: the latest times, and the first sites.
+        for shape, selection in ((60, 40), np.s_[-30:, :]), ((4, 40), np.s_[:, :20]):
             synthetic.wave(self.path, snapshots=shape[0], sites=shape[1], front=False)
             with h5py.File(self.path, "r+") as file:
                 heights = np.full(shape, -1.0)
-                heights[place] = 1.0
+                heights[selection] = 1.0
                 file["closed/displacement"][...] = heights
             drawn = self.draw()
             drawn.canvas.draw()
@@ -343,7 +343,7 @@ class FigureTest(unittest.TestCase):
             corners = surface.transData.transform(sheet.get_coordinates().reshape(-1, 2)).reshape(*shape, 2)
             facets = sheet.get_array().reshape(shape[0] - 1, shape[1] - 1)
             rows, columns = (np.unique(axis) for axis in np.nonzero(facets == 1.0))
-            # One pixel of sixteen is enough.
+            # Every fourth pixel in both directions suffices.
             picture = np.asarray(drawn.canvas.buffer_rgba())[::-1, :, :3]
             y, x = np.indices(picture.shape[:2])[:, ::4, ::4]
             picture = picture[::4, ::4]
@@ -374,7 +374,7 @@ class FigureTest(unittest.TestCase):
         for text in axes.texts:
             self.assertLess(text.get_window_extent().x1, right + 1)
 
-    def test_work_joins_the_points_and_fits_no_order(self):
+    def test_errors_over_work_are_joined_without_a_fit(self):
         synthetic.convergence(self.path, "[figure]\nkind = 'work'\n")
         axes = self.draw().axes[0]
         self.assertEqual((axes.get_xlabel(), [text.get_text() for text in axes.texts]), ("work", []))
@@ -384,7 +384,7 @@ class FigureTest(unittest.TestCase):
             np.testing.assert_allclose(work, stages * 2.0 ** np.arange(2, 8))
             np.testing.assert_allclose(error[:4], 0.1 * (stages / work[:4]) ** order)
 
-    def test_norms_show_the_printed_values_as_rings(self):
+    def test_norms_show_expected_values_as_rings(self):
         synthetic.norms(self.path)
         (axes,) = self.draw().axes
         self.assertEqual(axes.get_xscale(), "log")
@@ -396,10 +396,10 @@ class FigureTest(unittest.TestCase):
         self.assertEqual(names, ["explicit", "implicit", "variational"])
         self.assertEqual([float(dot.get_xdata()[0]) for dot in dots], [223.67, 135.85, 2.8816])
 
-    def test_every_kind_has_a_test_above(self):
+    def test_every_kind_has_a_test(self):
         self.assertEqual(figure_kinds.names(), ["convergence", "lines", "norms", "wave", "work"])
 
-    # --- files and mistakes ---
+    # --- files and errors ---
 
     def test_files_have_the_size_asked_for_and_no_date(self):
         recipe = LINES.replace('kind = "lines"', 'kind = "lines"\nwidth = 5.0\nheight = 2.5')
@@ -412,12 +412,12 @@ class FigureTest(unittest.TestCase):
         self.assertEqual(contents[0], contents[1])
         png, pdf = contents[0]
         width, height = struct.unpack(">II", png[16:24])
-        # A legend above the panels may add to the height.
+        # A legend above the panels may increase the height.
         self.assertEqual(width, 1000)
         self.assertTrue(500 <= height <= 600, height)
         self.assertTrue(pdf.startswith(b"%PDF"))
 
-    def test_mistakes_say_what_would_be_right(self):
+    def test_error_messages_say_what_is_right(self):
         self.assertIn(
             "unknown figure.kind 'pie'; the kinds are: convergence, lines, norms, wave, work",
             self.errors_of('[figure]\nkind = "pie"\n'),
@@ -438,7 +438,7 @@ class FigureTest(unittest.TestCase):
         self.assertIn("contains no errors with their work", self.errors_of('[figure]\nkind = "work"\n'))
         self.assertIn("contains no numbers to draw", self.errors_of('[figure]\nkind = "norms"\n'))
 
-    def test_texts_that_cannot_be_typeset_are_found_before_the_run(self):
+    def test_texts_that_cannot_be_typeset_are_found_by_check(self):
         recipes = [self.path.with_name(name) for name in ("bad.toml", "good.toml", "worse.toml")]
         good = LINES.replace('kind = "lines"', "kind = \"lines\"\ncaption = 'is HTML: $\\\\frac{$'")
         bad = good.replace('"$q$"', "'$\\\\frac{$'")
@@ -452,7 +452,7 @@ class FigureTest(unittest.TestCase):
         self.assertRegex(first, r"bad.toml: figure.panels\[0\].ylabel = .* cannot be typeset: ")
         self.assertIn("worse.toml: cannot be read", second)
         self.assertEqual(command.main(["--check", str(recipes[1])]), 0)
-        # A result of such a recipe is a mistake with the same words, and no traceback.
+        # A result of such a recipe gives the same message without a traceback.
         self.assertIn("ylabel", self.errors_of(recipes[0].read_text()))
 
 

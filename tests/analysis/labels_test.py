@@ -1,4 +1,4 @@
-"""What figures of kind `lines` say where their recipe is silent: names in the legend and labels that have room."""
+"""Default names in legends and default labels of axes in figures of kind `lines`."""
 
 import tempfile
 import unittest
@@ -22,7 +22,7 @@ class LabelsTest(unittest.TestCase):
         self.path = Path(folder.name) / "result.h5"
 
     def drawn(self, *panels, change=lambda file: None):
-        """The axes of these panels, texts in TOML, when the file of two methods has been changed in this way."""
+        """The axes of these panels, given as TOML, for a file with two methods that `change` modifies."""
         tables = "".join(f"[[figure.panels]]\n{panel}\n" for panel in panels)
         synthetic.trajectory(self.path, f'{METHODS}[figure]\nkind = "lines"\n{tables}')
         with h5py.File(self.path, "r+") as file:
@@ -33,13 +33,13 @@ class LabelsTest(unittest.TestCase):
         return figure.axes
 
     def entries(self, axes):
-        """The names in the legend of a panel, or of all, with their lines."""
+        """The names in the legend of a panel, or of the figure, with their lines."""
         legend = axes.get_legend() or axes.figure.legends[0]
         return {text.get_text(): line for text, line in zip(legend.get_texts(), legend.get_lines())}
 
     # --- names in the legend ---
 
-    def test_series_without_a_name_are_called_by_what_tells_them_apart(self):
+    def test_default_names_distinguish_the_series(self):
         for series, names in (
             ('{of = "closed.q[0][0]"}, {of = "open.q[0][0]"}', ["closed", "open"]),
             ('{of = "closed.q[0][0]"}, {of = "closed.q[0][1]", color = 3}', ["q[0][0]", "q[0][1]"]),
@@ -53,17 +53,17 @@ class LabelsTest(unittest.TestCase):
             (axes,) = self.drawn(f"series = [{series}]")
             self.assertEqual(list(self.entries(axes)), names, series)
 
-    def test_a_look_that_another_panel_names_needs_no_name(self):
+    def test_a_style_named_in_another_panel_needs_no_name(self):
         named = 'series = [{of = "closed.q[0][0]", name = "Runge"}, {of = "open.q[0][0]", name = "Gauss"}]'
         silent = 'series = [{of = "closed.q[0][1]"}, {of = "open.q[0][1]"}]'
         upper, lower = self.drawn(named, silent)
         self.assertIsNone(lower.get_legend())
-        # A look that two curves have names neither of them.
+        # A style shared by two curves of a panel identifies neither.
         twice = named.replace("open", "closed")
         upper, lower = self.drawn(twice, silent)
         self.assertEqual(list(self.entries(lower)), ["closed", "open"])
 
-    def test_what_a_logarithmic_axis_cannot_show_has_no_line_in_the_legend(self):
+    def test_series_without_positive_values_are_marked_in_the_legend(self):
         series = '{of = "closed.energy_total", name = "one"}, {of = "closed.energy_total", scale = -1.0, name = "other"}'
         number = '{of = "open.limit", scale = -2.0}'
         (axes,) = self.drawn(f'yscale = "log"\nseries = [{series}, {number}]')
@@ -88,7 +88,7 @@ class LabelsTest(unittest.TestCase):
         (axes,) = self.drawn('yscale = "log"\nseries = [{of = "closed.q[0][0]", minus = "open.q[0][0]"}]')
         self.assertEqual(axes.get_ylabel(), "|difference in position| (m)")
 
-    def test_long_labels_stay_beside_their_panel(self):
+    def test_long_labels_fit_beside_their_panel(self):
         def describe(file):
             for name in ("closed/q", "closed/energy_total"):
                 file[name].attrs["long_name"] = LONG_NAME
@@ -102,12 +102,12 @@ class LabelsTest(unittest.TestCase):
             room, panel = axes.yaxis.label.get_window_extent(), axes.get_window_extent()
             self.assertLess(room.height, 1.15 * panel.height)
 
-    def test_long_titles_end_before_the_next_panel_and_formulas_stay_whole(self):
+    def test_long_titles_are_wrapped_without_breaking_formulas(self):
         title = 'title = "a title that is by far too long for a panel of half a page and has $x + y - z$ at its end"'
-        # Names for which no corner has room put the legend above the title.
+        # Names too long for the axes put the legend above the title.
         panels = [
-            f'{title}\nseries = [{{of = "closed.q[0][0]", name = "{place} of names too long to stand in a panel"}}]'
-            for place in ("first", "second", "third", "fourth")
+            f'{title}\nseries = [{{of = "closed.q[0][0]", name = "{number} of names too long to stand in a panel"}}]'
+            for number in ("first", "second", "third", "fourth")
         ]
         axes, *_ = self.drawn(*panels)
         lines = axes.get_title(loc="left").splitlines()

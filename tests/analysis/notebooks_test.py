@@ -1,4 +1,4 @@
-"""The notebooks hold no outputs, and each of their cells does what the text says."""
+"""The notebooks contain no outputs, and their cells run with the described results."""
 
 import os
 import unittest
@@ -15,7 +15,7 @@ PROGRAM = os.environ.get("BATHLINE", str(synthetic.SOURCE / "build" / "bathline"
 
 
 def executed(path):
-    """The notebook with its outputs, as Jupyter leaves it: the working directory is its folder, and nothing is imported yet."""
+    """Run a notebook in a new kernel with its folder as working directory; return it with its outputs."""
     notebook = nbformat.read(path, as_version=4)
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | {"BATHLINE": PROGRAM}
     with mock.patch.dict(os.environ, environment, clear=True):
@@ -24,13 +24,13 @@ def executed(path):
 
 
 def outputs(cell, kind):
-    """What a cell shows in this form of data."""
+    """The outputs of a cell of this media type."""
     return [output.data[kind] for output in cell.outputs if kind in output.get("data", {})]
 
 
 class NotebooksTest(unittest.TestCase):
     def cells(self, name):
-        """The executed cells of code with the last line of each, and what the program has warned of."""
+        """The executed code cells with the last line of each, and the warnings of the program."""
         path = next(path for path in NOTEBOOKS if path.stem == name)
         cells = [cell for cell in executed(path).cells if cell.cell_type == "code"]
         said = "".join(output.text for cell in cells for output in cell.outputs if output.output_type == "stream")

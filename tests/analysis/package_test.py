@@ -1,4 +1,4 @@
-"""The Python package at work: runs, results as datasets, claims as a table, sweeps, errors, and its installation."""
+"""The Python package: runs, results as datasets, claims as a table, sweeps, errors, and installation."""
 
 import csv
 import os
@@ -51,7 +51,7 @@ uncertainty = 0.1
 
 
 def verlet(step, steps):
-    """The same path by hand."""
+    """The same path by an independent implementation."""
     q, p, path = 0.5, 0.0, [0.5]
     for _ in range(steps):
         p -= 0.5 * step * 4.0 * q
@@ -77,7 +77,7 @@ class PackageTest(unittest.TestCase):
                 self.assertEqual(list(result), ["verlet"])
                 self.assertEqual(result.status, "complete")
 
-    def test_settings_ranks_and_output(self):
+    def test_set_ranks_and_output(self):
         output = self.folder / "x.h5"
         with bathline.run(RECIPE, ranks=2, set={"time.step": 0.05}, output=output, progress=False) as result:
             self.assertEqual(result.path, output)
@@ -95,7 +95,7 @@ class PackageTest(unittest.TestCase):
             self.assertFalse(claims.loc["swing", "passed"])
             self.assertEqual(result.quantity("verlet.q[0]").shape, (11,))
 
-    def test_a_claim_that_cannot_be_measured_says_why(self):
+    def test_a_claim_that_cannot_be_measured_has_a_problem(self):
         with bathline.run(RECIPE.replace("verlet.q.max", "verlet.speed.max"), progress=False) as result:
             swing = result.claims.loc["swing"]
             self.assertTrue(np.isnan(swing["measured"]))
@@ -113,10 +113,10 @@ class PackageTest(unittest.TestCase):
         sweep = bathline.sweep(recipe, over={"time.step": [0.1, 0.03]}, set={"time.end": 7.0}, progress=False)
         for name in names:
             measured = sweep.table[name]
-            found = sweep.tabulate(f"verlet.q[0].{name}")[f"verlet.q[0].{name}"]
-            np.testing.assert_allclose(found, measured, rtol=1e-13, atol=1e-16, err_msg=name)
+            tabulated = sweep.tabulate(f"verlet.q[0].{name}")[f"verlet.q[0].{name}"]
+            np.testing.assert_allclose(tabulated, measured, rtol=1e-13, atol=1e-16, err_msg=name)
 
-    def test_sweeps_are_gathered_in_their_order(self):
+    def test_sweeps_are_returned_in_order(self):
         sweep = bathline.sweep(RECIPE, over={"time.step": [0.1, 0.05, 0.02]}, progress=False)
         self.assertEqual(list(sweep.table["time.step"]), [0.1, 0.05, 0.02])
         self.assertEqual(len(sweep), 3)
@@ -124,14 +124,14 @@ class PackageTest(unittest.TestCase):
             np.testing.assert_allclose(path, verlet(step, round(1 / step)), rtol=0, atol=1e-14)
         self.assertAlmostEqual(sweep.table["swing"][1], max(verlet(0.05, 20)))
 
-    def test_a_file_in_the_place_of_a_sweeps_result(self):
+    def test_a_different_result_in_the_path_of_a_sweep_element_is_refused(self):
         over = {"time.step": [0.1, 0.05]}
         path = bathline.sweep(RECIPE, over=over, folder=self.folder, progress=False).results[0].path
         bathline.run(RECIPE, output=path, overwrite=True, set={"time.end": 2.0}, progress=False).close()
         with self.assertRaisesRegex(bathline.UsageError, rf"{path.name} .* \(in Python remove that file first\)$"):
             bathline.sweep(RECIPE, over=over, folder=self.folder, progress=False)
 
-    def test_sweeps_are_pictures(self):
+    def test_sweeps_are_plotted(self):
         over = {"time.step": [0.1, 0.05, 0.02], "system.m": [1.0, 2.0]}
         sweep = bathline.sweep(RECIPE, over=over, progress=False)
         (axes,) = sweep.plot("verlet.q[0].last", against="time.step", xscale="log").axes
@@ -151,7 +151,7 @@ class PackageTest(unittest.TestCase):
         with self.assertRaisesRegex(bathline.AnalysisError, r"a series; a statistic makes it a number, as in 'verlet.q\[0\].last'"):
             sweep.plot("verlet.q[0]", against="time.step")
 
-    def test_the_picture_of_a_claim_over_names(self):
+    def test_a_claim_is_plotted_over_texts(self):
         recipe = RECIPE.replace("damping = 0.0", "damping = 0.1")
         sweep = bathline.sweep(recipe, over={"integrators.0.method": ["stoermer-verlet", "rk4"]}, progress=False)
         (axes,) = sweep.plot("swing", against="integrators.0.method").axes
@@ -159,7 +159,7 @@ class PackageTest(unittest.TestCase):
         self.assertEqual(list(axes.lines[0].get_ydata()), list(sweep.table["swing"]))
         self.assertEqual((axes.get_ylabel(), axes.get_legend()), ("swing", None))
 
-    def test_files_of_a_sweep_are_drawn_and_listed_in_its_order(self):
+    def test_scripts_draw_and_list_results_of_a_sweep_in_order(self):
         recipe = RECIPE + "[sweep]\ntime.step = [0.05, 0.1, 0.02]\n"
         sweep = bathline.sweep(recipe, folder=self.folder, progress=False)
         paths = sorted((str(result.path) for result in sweep), reverse=True)
@@ -179,7 +179,7 @@ class PackageTest(unittest.TestCase):
         energies = [np.ptp(result["verlet"].energy_total.values) for result in sweep]
         self.assertEqual([float(row["verlet.energy_total.peak_to_peak"]) for row in rows], energies)
 
-    def test_errors_have_the_words_of_the_program(self):
+    def test_errors_contain_the_messages_of_the_program(self):
         with self.assertRaisesRegex(bathline.UsageError, r"recipe\.toml:9:.*`dampping`.*did you mean"):
             bathline.run(RECIPE.replace("damping", "dampping"), progress=False)
         with self.assertRaisesRegex(bathline.UsageError, "no/such/recipe.toml: No such file"):
@@ -191,13 +191,13 @@ class PackageTest(unittest.TestCase):
         with bathline.open(caught.exception.file) as result:
             self.assertEqual(result.status, "failed")
 
-    def test_plots_what_the_recipe_asks_for(self):
+    def test_plot_draws_the_recipes_figure(self):
         figure = '\n[figure]\nkind = "lines"\n[[figure.panels]]\nseries = [{of = "verlet.q[0]"}]\n'
         with bathline.run(RECIPE + figure, progress=False) as result:
             line = result.plot().axes[0].lines[0]
             np.testing.assert_allclose(line.get_ydata(), verlet(0.1, 10), rtol=0, atol=1e-14)
 
-    def test_what_is_written_into_a_picture_makes_room(self):
+    def test_texts_added_to_a_figure_change_its_layout(self):
         figure = '\n[figure]\nkind = "lines"\n[[figure.panels]]\nseries = [{of = "verlet.q[0]", name = "q"}]\n'
         with bathline.run(RECIPE + figure, progress=False) as result:
             drawn = result.plot()
@@ -208,13 +208,13 @@ class PackageTest(unittest.TestCase):
         drawn.draw_without_rendering()
         self.assertGreater(axes.get_position().x0, before + 0.02)
 
-    def test_pictures_need_no_tables(self):
+    def test_figures_import_neither_pandas_nor_xarray(self):
         script = "import sys, bathline.figure; print({'pandas', 'xarray'} & set(sys.modules))"
         environment = {**os.environ, "PYTHONPATH": str(synthetic.SOURCE / "analysis")}
         done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True)
         self.assertEqual((done.stdout, done.stderr), ("set()\n", ""))
 
-    def test_progress_is_shown_where_it_is_asked_for(self):
+    def test_progress_is_shown_on_request(self):
         script = f"import bathline; bathline.run({RECIPE!r}, progress=True, set={{'time.end': 2e5}})"
         environment = {**os.environ, "PYTHONPATH": str(synthetic.SOURCE / "analysis")}
         done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True)
@@ -247,21 +247,21 @@ except bathline.Stopped as stopped:
         self.assertNotIn(b"\n", bar)
 
     def read(self, terminal):
-        """What the other side of a terminal has written; nothing once it has ended."""
+        """Read from a terminal; empty once its other side is closed."""
         self.assertTrue(select.select([terminal], [], [], 60)[0], "the run neither says anything nor ends")
         try:
             return os.read(terminal, 4096)
         except OSError:
             return b""
 
-    def test_launches_that_fail_are_errors_with_the_words_of_the_launcher(self):
+    def test_failed_launches_raise_the_messages_of_the_launcher(self):
         with self.assertRaisesRegex(bathline.UsageError, "ranks = 0: a run needs at least one"):
             bathline.run(RECIPE, ranks=0, progress=False)
         with mock.patch.dict(os.environ, {"OMPI_MCA_rmaps_base_oversubscribe": "0"}):
             with self.assertRaisesRegex(bathline.BathlineError, "not enough slots"):
                 bathline.run(RECIPE, ranks=999, progress=False)
 
-    def test_groups_within_groups_are_in_the_mapping_and_in_the_tree(self):
+    def test_nested_groups_are_in_the_mapping_and_in_the_tree(self):
         recipe = RECIPE.replace('"trajectory"', '"convergence"\nstep_sizes = [0.1, 0.05]').split("[[claims]]")[0]
         with bathline.run(recipe, progress=False) as result:
             self.assertEqual(list(result), ["convergence", "convergence/verlet"])
@@ -278,10 +278,10 @@ except bathline.Stopped as stopped:
 
     def test_installs_beside_the_packages_of_the_system(self):
         environment = self.folder / "venv"
-        # Its pip is the system's: to install one of its own takes longer than everything else here.
+        # The system's pip is used, because installing one takes longer than the rest of this test.
         options = ["--system-site-packages", "--without-pip"]
         subprocess.run([sys.executable, "-m", "venv", *options, environment], check=True)
-        # A copy, because setuptools builds in the folder of what it installs.
+        # setuptools builds in the folder of the package, so that a copy is installed.
         source = self.folder / "analysis"
         subprocess.run(["cp", "-r", synthetic.SOURCE / "analysis", source], check=True)
         install = ["-m", "pip", "install", "--quiet", "--no-build-isolation", "--no-index", source]

@@ -1,4 +1,4 @@
-"""The report and the table of claims: everything is in them, and nothing from elsewhere."""
+"""The report is complete and self-contained; tables of claims and of sweeps have a row for each file."""
 
 import collections
 import csv
@@ -41,7 +41,7 @@ series = [{of = "closed.q[0][0]", name = "closed"}]
 
 
 class Page(HTMLParser):
-    """Collects tags in order, checks that they are closed, and keeps addresses."""
+    """Parser of a page that checks that all tags are closed, and collects addresses, anchors and text."""
 
     VOID = {"meta", "img", "br"}
 
@@ -165,7 +165,7 @@ class ReportTest(unittest.TestCase):
             ],
         )
 
-    def test_the_table_of_contents_leads_to_every_paper_and_recipe_in_their_order(self):
+    def test_the_contents_link_to_all_papers_and_recipes_in_order(self):
         contents = self.html[self.html.index('<nav id="contents">') : self.html.index("</nav>")]
         targets = re.findall(r'<a href="#([^"]+)">([^<]*)</a>', contents)
         self.assertEqual([target for target, _ in targets], self.page.anchors[1:])
@@ -174,9 +174,9 @@ class ReportTest(unittest.TestCase):
             ["limebeer2020", "fig9", "fig10", "older", "first", "ours", "died", "stopped", "torn"],
         )
         self.assertIn("<h2>Contents</h2>", contents)
-        # What has no title is not named twice.
+        # A result without a title is named once in each list.
         self.assertEqual(contents.count("torn"), 2)
-        # It comes before anything else that is long, and every recipe leads back to it.
+        # The contents come first, and every recipe links back to them.
         self.assertLess(self.html.index("</nav>"), self.html.index('class="banner'))
         self.assertEqual(self.page.addresses.count("#contents"), 6)
 
@@ -206,7 +206,7 @@ class ReportTest(unittest.TestCase):
 
 
 class OwnResultsTest(unittest.TestCase):
-    """Folders of results that lie elsewhere than as <paper>/<recipe>/result.h5."""
+    """Folders of results with other paths than <paper>/<recipe>/result.h5."""
 
     def setUp(self):
         temporary = tempfile.TemporaryDirectory()
@@ -215,7 +215,7 @@ class OwnResultsTest(unittest.TestCase):
         self.folder.mkdir()
 
     def report_of(self, folder):
-        """The exit code, what was said on standard error, and the page where there is one."""
+        """The exit code, standard error, and the page if it was written."""
         page = self.folder.parent / "report.html"
         page.unlink(missing_ok=True)
         errors = io.StringIO()
@@ -223,7 +223,7 @@ class OwnResultsTest(unittest.TestCase):
             code = report.main([str(folder), "-o", str(page)])
         return code, errors.getvalue(), Page(page.read_text()) if page.is_file() else None
 
-    def test_every_result_is_found_and_named_by_its_place(self):
+    def test_all_results_are_found_and_named_by_their_paths(self):
         for name in ("a.h5", "mine/b10.h5", "mine/b9.h5", "mine/deep/c/result.h5", "paper/fig1/result.h5"):
             synthetic.trajectory(self.folder / name, RECIPE, steps=5)
         synthetic.trajectory(self.folder / "a.checkpoint.12.h5", RECIPE, steps=5)
@@ -254,13 +254,13 @@ class OwnResultsTest(unittest.TestCase):
         self.assertIn("6results", page.text)
         self.assertNotIn("experiments/reproduce", page.text)
 
-    def test_the_folders_of_one_paper_and_of_one_recipe(self):
+    def test_a_folder_of_one_paper_or_one_recipe(self):
         synthetic.trajectory(self.folder / "fig1" / "result.h5", RECIPE, steps=5)
         for folder in (self.folder, self.folder / "fig1"):
             self.assertEqual(self.report_of(folder)[2].anchors[1], "many-recipes")
             self.assertIn("many/fig1", self.report_of(folder)[2].text)
 
-    def test_a_folder_without_results_is_a_mistake(self):
+    def test_a_folder_without_results_is_an_error(self):
         with h5py.File(self.folder / "other.h5", "w") as file:
             file["x"] = 1.0
         synthetic.trajectory(self.folder / "a.checkpoint.12.h5", RECIPE, steps=5)
@@ -283,7 +283,7 @@ class ClaimsTableTest(unittest.TestCase):
             code = claims_table.main([*map(str, arguments)])
         return code, output.getvalue()
 
-    def test_one_line_a_claim_and_the_sum(self):
+    def test_one_line_for_each_claim_and_the_counts(self):
         code, text = self.table_of(self.path)
         self.assertEqual(code, 1)
         lines = text.splitlines()
@@ -292,7 +292,7 @@ class ClaimsTableTest(unittest.TestCase):
         self.assertRegex(lines[5], r"echo +70 +79 ± 1.6 +0.25 +FAIL$")
         self.assertEqual(lines[-1], "claims: 2 PASS, 1 FAIL, 1 not supported")
 
-    def test_a_good_file_gives_exit_code_zero(self):
+    def test_passed_claims_give_exit_code_zero(self):
         with h5py.File(self.path, "r+") as file:
             file["claims/passed"][:] = 1
         self.assertEqual(self.table_of("--count", self.path), (0, "3 PASS, 0 FAIL, 1 not supported\n"))
@@ -309,7 +309,7 @@ class ClaimsTableTest(unittest.TestCase):
 
 
 class StrangeFilesTest(unittest.TestCase):
-    """One file among many that holds what no program of ours writes."""
+    """Files with contents that the program never writes, among valid ones."""
 
     def setUp(self):
         temporary = tempfile.TemporaryDirectory()
@@ -334,7 +334,7 @@ class StrangeFilesTest(unittest.TestCase):
             file.attrs["recipe_resolved"] = 'paper = 3\nfigure = { caption = 7 }\n'
             file.attrs["sweep_settings"] = h5py.Empty("f")
 
-    def test_the_report_shows_the_others(self):
+    def test_the_report_contains_the_valid_files(self):
         self.assertEqual(report.main([str(self.folder), "-o", str(self.folder / "report.html")]), 0)
         page = Page((self.folder / "report.html").read_text())
         for name in "abcdef":
@@ -373,7 +373,7 @@ class StrangeFilesTest(unittest.TestCase):
 
 
 class SweepTableTest(unittest.TestCase):
-    """What the table of a sweep says of quantities that files do not have, and of files that are no results."""
+    """Missing quantities, and files that are no results, in the table of a sweep."""
 
     def setUp(self):
         temporary = tempfile.TemporaryDirectory()
@@ -387,7 +387,7 @@ class SweepTableTest(unittest.TestCase):
         with open(self.folder / "table.csv", newline="") as file:
             return code, errors.getvalue().splitlines(), list(csv.DictReader(file))
 
-    def test_a_quantity_that_a_file_lacks_leaves_its_cell_empty(self):
+    def test_a_missing_quantity_leaves_its_cell_empty(self):
         a, b = self.folder / "a.h5", self.folder / "b.h5"
         synthetic.trajectory(a, RECIPE, steps=5)
         synthetic.trajectory(b, RECIPE, steps=5)
@@ -404,7 +404,7 @@ class SweepTableTest(unittest.TestCase):
         self.assertEqual((code, rows[0]["closed.q[0][0]"]), (1, ""))
         self.assertRegex(said[0], r"a.h5: 'closed.q\[0\]\[0\]' is a series; a statistic makes it a number")
 
-    def test_a_file_of_something_else(self):
+    def test_a_file_that_is_no_result(self):
         path = self.folder / "other.h5"
         with h5py.File(path, "w") as file:
             file["x"] = 1.0
@@ -416,7 +416,7 @@ class SweepTableTest(unittest.TestCase):
 
 
 class CrashTest(unittest.TestCase):
-    """One file among three that HDF5 does not survive, or does not come to an end with."""
+    """One file among three with which HDF5 crashes or does not end."""
 
     def setUp(self):
         temporary = tempfile.TemporaryDirectory()
@@ -429,7 +429,7 @@ class CrashTest(unittest.TestCase):
                 file["claims/passed"][:] = 1
 
     def while_reading_b(self, ending):
-        """From here to the end of the test, `ending` is called where the second file is opened."""
+        """For the rest of the test, opening the second file calls `ending`."""
         really = h5py.File
 
         def opened(path, *arguments, **options):
@@ -440,7 +440,7 @@ class CrashTest(unittest.TestCase):
         self.addCleanup(patch.stop)
 
     def check_outcome(self, said):
-        """The report and both tables hold the others, and one line of what became of the second file."""
+        """The report and both tables contain the other files, and one line with the reason for the second one."""
         self.assertEqual(report.main([str(self.folder), "-o", str(self.folder / "report.html")]), 0)
         page = Page((self.folder / "report.html").read_text())
         self.assertEqual(page.text.count("conserved <exactly>"), 2)
@@ -459,7 +459,7 @@ class CrashTest(unittest.TestCase):
         rows = list(csv.DictReader((self.folder / "table.csv").read_text().splitlines()))
         self.assertEqual([row["status"] for row in rows], ["complete", "unreadable", "complete"])
 
-    def test_one_that_crashes_the_library(self):
+    def test_a_file_that_crashes_hdf5(self):
         this = os.getpid()
 
         def crash():
@@ -469,22 +469,22 @@ class CrashTest(unittest.TestCase):
         self.while_reading_b(crash)
         self.check_outcome("SIGSEGV")
 
-    def test_one_that_lets_the_library_search_without_end(self):
-        patience = mock.patch.object(isolated_process, "CPU_LIMIT_S", 1)
-        patience.start()
-        self.addCleanup(patience.stop)
-        # Ten times its patience, so that a test that fails ends as well.
+    def test_a_file_that_sends_hdf5_into_an_endless_loop(self):
+        limit = mock.patch.object(isolated_process, "CPU_LIMIT_S", 1)
+        limit.start()
+        self.addCleanup(limit.stop)
+        # Ten times the limit, so that a failing test ends as well.
         self.while_reading_b(lambda: collections.deque(iter(lambda: time.process_time() > 10, True), 0))
         self.check_outcome("SIGXCPU")
 
-    def test_a_pipe_is_not_waited_for(self):
+    def test_a_pipe_is_not_opened(self):
         self.paths[1].unlink()
         os.mkfifo(self.paths[1])
         self.while_reading_b(lambda: self.fail("opened"))
         self.check_outcome("not a file")
 
 
-class MarkupTest(unittest.TestCase):
+class TextToHtmlTest(unittest.TestCase):
     def test_formulas_code_and_escapes(self):
         self.assertEqual(to_html("a < `b<c`"), "a &lt; <code>b&lt;c</code>")
         self.assertEqual(

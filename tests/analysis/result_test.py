@@ -1,4 +1,4 @@
-"""Reading result files: quantity paths, scales, claims, and messages that help."""
+"""Reading result files: paths of quantities, scales, claims, and error messages."""
 
 import os
 import tempfile
@@ -24,7 +24,7 @@ class ResultTest(unittest.TestCase):
         self.addCleanup(result.file.close)
         return result
 
-    def test_indices_choose_particle_and_axis(self):
+    def test_indices_select_particle_and_axis(self):
         quantity = self.open().quantity("open.q[0][1]")
         np.testing.assert_allclose(quantity.values, np.sin(np.linspace(0, 10, 201) + 0.3))
         self.assertEqual((quantity.units, quantity.long_name), ("m", "position"))
@@ -53,7 +53,7 @@ class ResultTest(unittest.TestCase):
             self.assertEqual((quantity.values.shape, quantity.units), ((), "m"))
             self.assertAlmostEqual(float(quantity.values), expected, places=14)
 
-    def test_statistics_are_of_all_components_that_indices_leave(self):
+    def test_statistics_are_over_all_selected_components(self):
         result = self.open()
         time = np.linspace(0, 10, 201)
         angle = time + 0.3
@@ -72,7 +72,7 @@ class ResultTest(unittest.TestCase):
             with self.assertRaisesRegex(AnalysisError, f"needs indices: it has {width} components"):
                 result.quantity(quantity)
 
-    def test_an_index_for_every_dimension_is_a_number_but_for_series_over_time(self):
+    def test_an_index_for_every_dimension_gives_a_number_except_for_time_series(self):
         with synthetic.ResultWriter(self.path, "title = 'x'\n") as writer:
             for name in ("coordinate", "other"):
                 writer.scale(f"open/{name}", [0, 1, 2])
@@ -89,7 +89,7 @@ class ResultTest(unittest.TestCase):
             with self.assertRaisesRegex(AnalysisError, r"'open.q\[1\]' has 1 indices, but q\(snapshot_time 3\) needs 0"):
                 result.quantity("open.q[1]")
 
-    def test_statistics_that_look_at_the_scale_have_units_of_their_own(self):
+    def test_statistics_along_the_scale_have_their_own_units(self):
         result = self.open()
         time = np.linspace(0, 10, 201)
         path = np.sin(time + 0.3)
@@ -103,14 +103,14 @@ class ResultTest(unittest.TestCase):
             ("open.time.slope", 1.0, "s/s"),
             ("open.axis.max_at", 1.0, "1"),
         ):
-            found = result.quantity(quantity)
-            self.assertEqual((found.values.shape, found.units), ((), units), quantity)
-            self.assertAlmostEqual(float(found.values), expected, places=14)
+            number = result.quantity(quantity)
+            self.assertEqual((number.values.shape, number.units), ((), units), quantity)
+            self.assertAlmostEqual(float(number.values), expected, places=14)
         for quantity in ("closed.limit.slope", "closed.limit.max_at"):
             with self.assertRaisesRegex(AnalysisError, "'closed.limit' has no coordinate, which"):
                 result.quantity(quantity)
 
-    def test_what_statistics_make_of_nothing_and_of_what_is_no_number(self):
+    def test_statistics_of_empty_series_and_of_nan(self):
         with synthetic.ResultWriter(self.path, "title = 'x'\n") as writer:
             for group, time, values in (
                 ("hole", [0.0, 1.0, 2.0], [1.0, np.nan, 3.0]),
@@ -129,8 +129,8 @@ class ResultTest(unittest.TestCase):
             with self.assertRaisesRegex(AnalysisError, "a slope of 'once.x' needs two different values of once.time"):
                 result.quantity("once.x.slope")
 
-    def test_what_leads_elsewhere(self):
-        """A file may be of somebody else: nothing that it names outside itself is opened."""
+    def test_external_links_are_refused(self):
+        """A file may come from a stranger; nothing outside the file that it refers to is opened."""
         pipe = Path(self.folder.name) / "pipe"
         os.mkfifo(pipe)
         layout = h5py.VirtualLayout(shape=(5,), dtype=float)
@@ -183,17 +183,17 @@ class ResultTest(unittest.TestCase):
             with self.assertRaisesRegex(AnalysisError, "'convergence.order_q' has no coordinate, which 'max_at' needs"):
                 result.quantity("convergence.order_q.max_at")
 
-    def test_missing_variable_names_what_there_is(self):
+    def test_the_error_for_a_missing_variable_lists_those_of_its_group(self):
         with self.assertRaisesRegex(
             AnalysisError, r"no variable 'closed\.qq'.*group 'closed' has .*q\(time 201, "
         ):
             self.open().quantity("closed.qq")
 
-    def test_missing_group_names_the_groups(self):
+    def test_the_error_for_a_missing_group_lists_the_groups(self):
         with self.assertRaisesRegex(AnalysisError, r"no variable 'clozed\.q'.*the file has .*closed.*open"):
             self.open().quantity("clozed.q[0][0]")
 
-    def test_wrong_indices_are_mistakes(self):
+    def test_wrong_indices_are_errors(self):
         result = self.open()
         with self.assertRaisesRegex(AnalysisError, r"needs 2, for instance closed\.q\[0\]\[0\]"):
             result.quantity("closed.q")
@@ -202,7 +202,7 @@ class ResultTest(unittest.TestCase):
         with self.assertRaisesRegex(AnalysisError, r"is not the path of a quantity"):
             result.quantity("closed.q[first]")
 
-    def test_unreadable_files_are_mistakes_of_the_user(self):
+    def test_unreadable_files_are_errors_of_the_user(self):
         with self.assertRaisesRegex(AnalysisError, "no such file"):
             ResultFile(self.path)
         self.path.parent.mkdir(parents=True)
@@ -210,7 +210,7 @@ class ResultTest(unittest.TestCase):
         with self.assertRaisesRegex(AnalysisError, "not a readable HDF5 file"):
             ResultFile(self.path)
 
-    def test_claims_and_what_they_ask_for(self):
+    def test_claims_and_their_targets(self):
         claims = {claim.name: claim for claim in self.open().claims()}
         self.assertEqual(
             [claim.verdict for claim in claims.values()], ["PASS", "PASS", "not supported", "FAIL"]
@@ -235,7 +235,7 @@ class ResultTest(unittest.TestCase):
             )
             self.assertEqual(result.figure, {})
 
-    def test_warnings_one_a_line(self):
+    def test_warnings_are_one_per_line(self):
         self.assertEqual(
             self.open(warnings="the echo comes\n\n the bath is coarse\n").warnings(),
             ["the echo comes", "the bath is coarse"],

@@ -1,4 +1,4 @@
-"""The model of scaling finds what made the times, and the table its efficiencies."""
+"""The scaling model recovers the coefficients of synthetic times, and the table contains the efficiencies."""
 
 import csv
 import json
@@ -15,7 +15,7 @@ SITE, STEP, WAIT = 1.5e-10, 3e-7, 2e-6
 
 
 def time_of(ranks, sites):
-    """As the model has it, written out by hand."""
+    """The model, implemented independently."""
     cut = 128 if ranks > 1 else 0
     doublings = {1: 0, 2: 1, 4: 2, 8: 3}[ranks]
     return SITE * (sites + cut) + STEP + WAIT * doublings
@@ -38,7 +38,7 @@ class ScalingTest(unittest.TestCase):
                 self.write(ranks, sites, 1, 1.7 * time_of(ranks, sites))
                 self.write(ranks, sites, 2, time_of(ranks, sites))
 
-    def test_finds_the_three_times(self):
+    def test_recovers_the_three_coefficients(self):
         self.fill()
         model = scaling.Model(scaling.read(self.path))
         self.assertAlmostEqual(model.site / SITE, 1.0, 6)
@@ -47,7 +47,7 @@ class ScalingTest(unittest.TestCase):
         self.assertLess(model.misfit, 1e-9)
         self.assertAlmostEqual(float(model(64, 1e5)), SITE * (1e5 + 128) + STEP + 6 * WAIT, 15)
 
-    def test_has_no_negative_times(self):
+    def test_coefficients_are_not_negative(self):
         for sites in (16000, 32000, 64000):
             self.write(1, sites, 1, SITE * sites)
             self.write(2, sites, 1, 0.9 * SITE * sites)
@@ -71,7 +71,7 @@ class ScalingTest(unittest.TestCase):
         )
         self.assertEqual(rows[8, 16000 << 10]["strong_efficiency"], "nan")
 
-    def test_says_what_it_cannot_read(self):
+    def test_unreadable_measurements_are_reported(self):
         done = subprocess.run([sys.executable, scaling.__file__, str(self.path)], capture_output=True, text=True)
         self.assertIn("no measurements in", done.stderr)
         (self.path / "explicit.1.16000.1.json").write_text("{}")

@@ -1,4 +1,4 @@
-"""Small result files made by hand after the layout of the real ones, for the tests of the analysis."""
+"""Small synthetic result files with the layout of real ones, for the tests of the analysis."""
 
 import os
 import sys
@@ -59,7 +59,7 @@ CLAIM_COLUMNS = (
 
 
 class ResultWriter:
-    """Writes a result file; use it in a `with` statement."""
+    """Writer of a result file, to be used in a `with` statement."""
 
     def __init__(self, path, recipe, **attributes):
         Path(path).parent.mkdir(parents=True, exist_ok=True)
@@ -73,19 +73,19 @@ class ResultWriter:
         self.file.close()
 
     def scale(self, path, values, units="1", long_name=""):
-        """A dimension scale, 'group/name'."""
+        """Write a dimension scale, 'group/name'."""
         dataset = self._create(path, values, units, long_name)
         dataset.make_scale(path.rpartition("/")[2])
 
     def variable(self, path, values, dimensions=(), units="1", long_name=""):
-        """A variable over scales of its group, or of the group above."""
+        """Write a variable over scales of its group or of the parent group."""
         dataset = self._create(path, values, units, long_name)
         for axis, name in enumerate(dimensions):
             group = dataset.parent if name in dataset.parent else dataset.parent.parent
             dataset.dims[axis].attach_scale(group[name])
 
     def claims(self, *rows):
-        """Each row in the order of CLAIM_COLUMNS."""
+        """Write claims with values in the order of CLAIM_COLUMNS."""
         group = self.file.create_group("claims")
         for column, name in enumerate(CLAIM_COLUMNS):
             kind = h5py.string_dtype() if column < 4 else float if column < 9 else "i8"
@@ -99,7 +99,7 @@ class ResultWriter:
 
 
 def trajectory(path, recipe, steps=200, claims=CLAIMS, **attributes):
-    """Two particles on two axes in the groups closed and open, energies, and a number of its own."""
+    """Two particles on two axes in the groups closed and open, with energies and a single number."""
     time = np.linspace(0.0, 10.0, steps + 1)
     with ResultWriter(path, recipe, **attributes) as writer:
         for label, phase in (("closed", 0.0), ("open", 0.3)):
@@ -116,7 +116,7 @@ def trajectory(path, recipe, steps=200, claims=CLAIMS, **attributes):
 
 
 def wave(path, recipe="[figure]\nkind = 'wave'\n", sites=40, snapshots=60, front=True):
-    """A step that runs along a line with two sites a second and is reflected."""
+    """A step that moves along a line at two sites per second."""
     time, site = np.linspace(0.0, 30.0, snapshots), np.arange(1.0, sites + 1)
     displacement = np.where(site[None, :] < 2.0 * time[:, None], -3.0, 0.0)
     displacement[-1, 0] = 1.0
@@ -140,7 +140,7 @@ def wave(path, recipe="[figure]\nkind = 'wave'\n", sites=40, snapshots=60, front
 
 
 def convergence(path, recipe="[figure]\nkind = 'convergence'\n"):
-    """Two methods of orders 2 and 4, the second with two points at round-off and thrice the work of the first."""
+    """Two methods of orders 2 and 4, the second with two points at round-off and three times the work of the first."""
     step = 2.0 ** -np.arange(2, 8)
     with ResultWriter(path, recipe) as writer:
         writer.scale("convergence/step", step, "s", "step")
@@ -158,7 +158,7 @@ def convergence(path, recipe="[figure]\nkind = 'convergence'\n"):
 
 
 def norms(path, recipe="[paper]\nkey = 'limebeer2020'\n[figure]\nkind = 'norms'\n"):
-    """Three numbers, two of which a claim expects."""
+    """Four norms, two of which have claims."""
     values = {"variational": 2.8816, "implicit": 135.85, "explicit": 223.67, "theory": 2e-11}
     with ResultWriter(path, recipe) as writer:
         for label, value in values.items():

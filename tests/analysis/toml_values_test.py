@@ -1,4 +1,4 @@
-"""Values of numpy and of other libraries in recipes, settings and sweeps, and those that have no place there."""
+"""Values of numpy and other libraries in recipes, `set` and sweeps, and refused values."""
 
 import tomllib
 import unittest
@@ -14,7 +14,7 @@ from bathline.toml_values import as_toml, inline_toml
 
 
 def recipe(**changes):
-    """Two masses on springs, as a dict that numpy has made."""
+    """Two masses on springs, as a dict of numpy values."""
     system = {
         "kind": "linear",
         "M": np.array([1.0, 2.0]),
@@ -31,7 +31,7 @@ def recipe(**changes):
 
 
 class ValuesTest(unittest.TestCase):
-    def test_a_recipe_of_numpy_is_that_of_python(self):
+    def test_a_recipe_of_numpy_values_equals_one_of_python_values(self):
         plain = {
             "title": "two masses",
             "time": {"step": 0.5, "end": 1.0},
@@ -39,12 +39,12 @@ class ValuesTest(unittest.TestCase):
             "integrators": [{"method": "gauss", "on": "open"}],
             "output": {"every": 1},
         }
-        with bathline.run(plain, progress=False) as expected, bathline.run(recipe(), progress=False) as found:
-            np.testing.assert_array_equal(found["gauss"].q, expected["gauss"].q)
-            self.assertEqual(found.title, "two masses")
+        with bathline.run(plain, progress=False) as expected, bathline.run(recipe(), progress=False) as result:
+            np.testing.assert_array_equal(result["gauss"].q, expected["gauss"].q)
+            self.assertEqual(result.title, "two masses")
         bathline.check(recipe(M=pandas.Series([1.0, 2.0]), K=xarray.DataArray(np.eye(2))))
 
-    def test_settings_and_sweeps_take_the_same(self):
+    def test_set_and_sweeps_accept_numpy_values(self):
         settings = {"seed": np.int64(3), "system.q0": np.array([2.0, 0.0]), "title": Path("a/path")}
         with bathline.run(recipe(), set=settings, progress=False) as result:
             self.assertEqual((result.recipe["seed"], result.title), (3, "a/path"))
@@ -52,7 +52,7 @@ class ValuesTest(unittest.TestCase):
         sweep = bathline.sweep(recipe(), over={"time.step": [np.float64(0.5), np.float64(0.25)]}, progress=False)
         self.assertEqual(list(sweep.table["time.step"]), [0.5, 0.25])
 
-    def test_every_kind_of_value(self):
+    def test_all_types_of_values(self):
         for value, expected in (
             (np.bool_(True), True),
             (np.uint8(7), 7),
@@ -66,12 +66,12 @@ class ValuesTest(unittest.TestCase):
             (Path("a") / "b", "a/b"),
             ({"a.b": (1, {"c": np.int8(2)})}, {"a.b": [1, {"c": 2}]}),
         ):
-            found = as_toml(value)
-            self.assertEqual((found, type(found)), (expected, type(expected)))
-            self.assertEqual(tomllib.loads(f"value = {inline_toml(found)}")["value"], expected)
+            converted = as_toml(value)
+            self.assertEqual((converted, type(converted)), (expected, type(expected)))
+            self.assertEqual(tomllib.loads(f"value = {inline_toml(converted)}")["value"], expected)
 
-    def test_what_has_no_place_is_named_by_its_key(self):
-        for value, said in (
+    def test_refused_values_are_named_by_their_keys(self):
+        for value, description in (
             (None, "None"),
             (1j, "a value of type complex"),
             (b"text", "a value of type bytes"),
@@ -79,7 +79,7 @@ class ValuesTest(unittest.TestCase):
             (np.array([1j]), r"a value of type ndarray \(complex128\)"),
             (np.datetime64("2026-01-01"), r"a value of type datetime64 \(datetime64\[D\]\)"),
         ):
-            words = rf"^system\.q0\.1: {said} cannot be stored .* accepts texts, numbers"
+            words = rf"^system\.q0\.1: {description} cannot be stored .* accepts texts, numbers"
             with self.assertRaisesRegex(bathline.UsageError, words):
                 bathline.run(recipe(q0=[1.0, value]), progress=False)
         with self.assertRaisesRegex(bathline.UsageError, r"^integrators\.0\.name: None cannot be stored"):

@@ -1,4 +1,4 @@
-"""The live look: curves as text, a run that is under way, and the page that a browser shows anew."""
+"""The display of running programs: curves as text, and the page that reloads itself."""
 
 import os
 import re
@@ -19,8 +19,8 @@ from bathline.liveness import is_abandoned
 WATCH = synthetic.SOURCE / "analysis" / "watch.py"
 PROGRAM = os.environ.get("BATHLINE", str(synthetic.SOURCE / "build" / "bathline"))
 
-# As many steps as no machine does within the test, and so many rows that the file is written several times a second; its
-# picture is a small one.
+# More steps than any machine computes within the test, and enough rows that the file is written several times a second; its
+# figure is small.
 ENDLESS = """
 title = "an endless oscillator"
 [system]
@@ -45,11 +45,11 @@ series = [{ of = "verlet.energy_total" }]
 
 class CurveTest(unittest.TestCase):
     def test_dots_of_a_diagonal(self):
-        # Four columns of four dots: 7, then 6 and 8 up to where the first was, then 2 and 3, 1 and 4 on the other side.
+        # Four columns of four dots: 7; then 6 and 8, down to the level of the first; then 2 and 3; then 1 and 4.
         self.assertEqual(braille_curve([0, 1, 2, 3], [0, 1, 2, 3], 2, 1), ["\u28e0\u281e"])
 
     def test_dots_of_a_fall(self):
-        # Dot 1, nothing, then 1 to 3 and 7 down from where the first was, and 8 where it stays.
+        # Dot 1; nothing; then 1 to 3 and 7, down from the level of the first; and 8.
         self.assertEqual(braille_curve([0, 2, 3], [3, 0, 0], 2, 1), ["\u2801\u28c7"])
 
     def test_gaps_and_constants(self):
@@ -79,7 +79,7 @@ class WatchTest(unittest.TestCase):
         return self.start(sys.executable, WATCH, self.result, "--every", "0.1", *options)
 
     def write(self, status, more=""):
-        """Another result in the place of the old one, as h5py cannot write what others read."""
+        """Replace the result by another file, because h5py cannot write a file that is being read."""
         other = self.folder / "other.h5"
         synthetic.trajectory(other, '[[integrators]]\nmethod = "rk4"\nname = "open"\n' + more, status=status)
         os.replace(other, self.result)
@@ -92,7 +92,7 @@ class WatchTest(unittest.TestCase):
         self.assertIn("open: position (m)", text)
         self.assertRegex(text, r"\n +0\.99\d+ [\u2800-\u28ff]{20}")
 
-    def test_waits_for_the_file_and_ends_with_the_run(self):
+    def test_watch_waits_for_the_file_and_ends_with_the_run(self):
         watch = self.watch()
         self.assertIn("x.h5: no such file; trying again", watch.stdout.readline())
         self.result.write_bytes(b"half of a header")
@@ -105,7 +105,7 @@ class WatchTest(unittest.TestCase):
         self.assertIn("failed", watch.communicate(timeout=60)[0])
         self.assertEqual(watch.returncode, 0)
 
-    def test_a_run_under_way_is_seen_going_on(self):
+    def test_the_progress_of_a_run_is_shown(self):
         recipe = self.folder / "endless.toml"
         recipe.write_text(ENDLESS)
         run = self.start(PROGRAM, "run", recipe, "-o", self.result, "--progress", "none")
@@ -117,7 +117,7 @@ class WatchTest(unittest.TestCase):
             times.update(re.findall(r"verlet: at (\S+) s", line))
         self.assertIsNone(run.poll())
 
-    def test_a_killed_run_is_told_from_one_under_way(self):
+    def test_killed_runs_are_distinguished_from_running_ones(self):
         recipe = self.folder / "endless.toml"
         recipe.write_text(ENDLESS)
         run = self.start(PROGRAM, "run", recipe, "-o", self.result, "--progress", "none")
@@ -135,7 +135,7 @@ class WatchTest(unittest.TestCase):
             self.assertIn("endless oscillator: partial, no longer written by a running program", shown)
         self.assertEqual([watch.returncode for watch in watches], [0, 0])
 
-    def test_who_writes_on_another_host_or_without_a_lock_is_taken_to_be_at_work(self):
+    def test_writers_on_other_hosts_or_without_a_lock_count_as_running(self):
         self.write("partial")
         lock = self.result.with_name("x.h5.lock")
         since = "since 2026-01-01T00:00:00Z\n"
@@ -155,7 +155,7 @@ class WatchTest(unittest.TestCase):
             self.assertLess(time.monotonic(), deadline)
             time.sleep(0.01)
 
-    def test_the_page_shows_itself_anew_until_the_end(self):
+    def test_the_page_reloads_until_the_end_of_the_run(self):
         self.write("partial")
         watch = self.watch("--page", self.page)
         self.assertIn(f"open file://{self.page}", watch.stdout.readline())
@@ -170,10 +170,10 @@ class WatchTest(unittest.TestCase):
         self.assertNotIn("refresh", after)
         self.assertIn("A small result: complete", after)
         for text in (before, after):
-            # Nothing is asked of the network.
+            # The page makes no network requests.
             self.assertEqual(re.findall(r'(?:src|href)="(?!data:)', text), [])
 
-    def test_the_page_shows_what_there_is_until_the_recipes_figure_can_be_drawn(self):
+    def test_the_page_shows_the_default_figure_until_the_recipes_can_be_drawn(self):
         later = '[[integrators]]\nmethod = "rk4"\nname = "later"\n'
         figure = '[figure]\nkind = "lines"\n[[figure.panels]]\nseries = [{ of = "later.q[0][0]" }]\n'
         self.write("partial", later + figure)
@@ -181,7 +181,7 @@ class WatchTest(unittest.TestCase):
         self.wait_for(self.page.exists)
         self.assertIn("A small result: partial", self.page.read_text())
 
-    def test_the_page_of_a_result_without_what_its_figure_shows_says_so_and_ends(self):
+    def test_the_page_reports_a_figure_that_cannot_be_drawn_at_the_end(self):
         figure = '[figure]\nkind = "lines"\n[[figure.panels]]\nseries = [{ of = "open.q[0][7]" }]\n'
         self.write("complete", figure)
         watch = self.watch("--page", self.page)
@@ -191,7 +191,7 @@ class WatchTest(unittest.TestCase):
         self.assertIn("open.q[0][7]", page)
         self.assertIn('src="data:image/png;base64,', page)
 
-    def test_the_page_cannot_be_written(self):
+    def test_an_unwritable_page_is_an_error(self):
         self.write("complete")
         self.page.parent.write_text("a file")
         watch = self.watch("--page", self.page)

@@ -1,4 +1,4 @@
-"""Pictures of runs that run away or fail: something is seen of them, and of the others all."""
+"""Figures of diverging and failed runs, whose other paths stay visible."""
 
 import tempfile
 import unittest
@@ -13,14 +13,14 @@ from bathline.result_file import ResultFile
 from bathline.axis_limits import common_limits
 
 
-class RunawayTest(unittest.TestCase):
+class AxisLimitsTest(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.path = Path(folder.name) / "result.h5"
 
     def write(self, **paths):
-        """A result with these positions (time, axis) by label, a step apart."""
+        """Write a result with these positions (time, axis) by label, recorded at times 0, 1, ..."""
         tables = "".join(f'[[integrators]]\nmethod = "rk4"\nname = "{label}"\n' for label in paths)
         with synthetic.ResultWriter(self.path, tables) as writer:
             for label, values in paths.items():
@@ -31,13 +31,13 @@ class RunawayTest(unittest.TestCase):
                 writer.variable(f"{label}/energy_total", values[:, 0], ("time",), "J", "energy")
 
     def drawn(self):
-        """The panels of the picture by their titles."""
+        """The panels of the figure by their titles."""
         with ResultFile(self.path) as result:
             figure = draw(result)
         figure.canvas.draw()
         return {axes.get_title(loc="left").partition(") ")[2]: axes for axes in figure.axes}
 
-    def test_a_run_that_overflows_is_drawn_as_far_as_numbers_go(self):
+    def test_an_overflowing_run_is_drawn_up_to_the_largest_drawable_value(self):
         growing = (-(10.0 ** np.arange(0.0, 308.5, 0.5))).reshape(-1, 1) * (-1.0) ** np.arange(617).reshape(-1, 1)
         self.write(one=growing, other=growing)
         panels = self.drawn()
@@ -47,13 +47,13 @@ class RunawayTest(unittest.TestCase):
             self.assertGreater(np.nanmax(shown), 1e190)
             self.assertTrue(np.isfinite(axes.get_ylim()).all())
 
-    def test_a_map_that_overflows_is_drawn(self):
+    def test_an_overflowing_map_is_drawn(self):
         synthetic.wave(self.path)
         with h5py.File(self.path, "r+") as file:
             file["closed/displacement"][-1, -1] = 1e308
         self.drawn()
 
-    def test_a_run_that_failed_early_does_not_set_the_scale(self):
+    def test_a_run_that_failed_early_does_not_determine_the_limits(self):
         time = np.arange(200.0)
         self.write(whole=np.stack([time, 100.0 * time], -1), failed=np.stack([time, 100.0 * time], -1)[:4])
         panels = self.drawn()
@@ -61,9 +61,9 @@ class RunawayTest(unittest.TestCase):
             self.assertGreaterEqual(panels[title].get_ylim()[1], reach)
         self.assertGreaterEqual(panels["orbit"].get_xlim()[1], 199.0)
 
-    def test_an_axis_holds_what_stays_within_bounds_or_grows_in_proportion(self):
+    def test_limits_include_bounded_and_linearly_growing_paths(self):
         time = np.linspace(0.0, 40.0, 200)
-        calm, large = np.sin(time), 40.0 * np.sin(time)
+        bounded, large = np.sin(time), 40.0 * np.sin(time)
         for wide, shown in (
             (large, True),
             (large * time / 40.0, True),
@@ -71,13 +71,13 @@ class RunawayTest(unittest.TestCase):
             (large * np.exp(0.2 * (time - 40.0)), False),
             (1e4 * large, False),
         ):
-            found = common_limits([(time, calm), (time, 0.9 * calm), (time, wide)])
-            self.assertEqual(found is None, shown)
+            limits = common_limits([(time, bounded), (time, 0.9 * bounded), (time, wide)])
+            self.assertEqual(limits is None, shown)
 
-    def test_an_orbit_cut_to_a_thin_strip_is_as_wide_as_its_panel(self):
+    def test_an_elongated_orbit_fills_its_panel(self):
         turn = np.arange(200.0)
-        calm = np.stack([np.cos(turn), 100.0 * np.sin(turn)], -1)
-        self.write(calm=calm, calmer=calm, wild=1e6 * calm)
+        bounded = np.stack([np.cos(turn), 100.0 * np.sin(turn)], -1)
+        self.write(bounded=bounded, equal=bounded, diverging=1e6 * bounded)
         orbit = self.drawn()["orbit"]
         self.assertLess(orbit.get_xlim()[1], 2.0)
         self.assertEqual(orbit.get_aspect(), "auto")

@@ -1,4 +1,4 @@
-"""The pictures of results whose recipes draw none: one for each study, of what the program has computed."""
+"""Default figures, one for each study, of results computed by the program and of synthetic ones."""
 
 import tempfile
 import unittest
@@ -109,21 +109,21 @@ def study(kind, *options):
 
 class DefaultTest(unittest.TestCase):
     def drawn(self, recipe, **settings):
-        """The figure of what the recipe computes, by the titles of its panels, and the open result."""
+        """The panels of the default figure of a recipe by their titles, and the open result."""
         result = bathline.run("title = 'x'\n" + recipe, progress=False, set=settings)
         self.addCleanup(result.close)
         shown = [axes for axes in result.plot().axes if axes.get_visible()]
         return {axes.get_title(loc="left").partition(") ")[2]: axes for axes in shown}, result
 
     def lines(self, axes):
-        """The data of the curves in a panel, marks left out."""
+        """The data of the curves in a panel, without vertical marks."""
         return [line.get_xydata() for line in axes.lines if len(line.get_xydata()) > 2]
 
     def legend(self, result):
-        """The names in the legend of the picture."""
+        """The names in the legend of the figure."""
         return [text.get_text() for text in result.plot().legends[0].texts]
 
-    def test_a_trajectory_is_positions_phase_plane_and_ledger(self):
+    def test_trajectory_shows_positions_phase_plane_and_ledger(self):
         panels, result = self.drawn(OSCILLATOR + study("trajectory"))
         self.assertEqual(list(panels), ["position", "phase plane", "energy", "sum of all energies"])
         path = result["closed"]
@@ -137,7 +137,7 @@ class DefaultTest(unittest.TestCase):
         np.testing.assert_allclose(drift, abs(path.energy_total - path.energy_total[0])[1:])
         self.assertEqual(panels["sum of all energies"].get_yscale(), "log")
 
-    def test_two_axes_have_an_orbit(self):
+    def test_motion_on_two_axes_has_an_orbit(self):
         panels, result = self.drawn(PLANET)
         names = ["axis 0", "axis 1", "orbit", "energy of the particles", "sum of all energies"]
         self.assertEqual(list(panels), names)
@@ -146,7 +146,7 @@ class DefaultTest(unittest.TestCase):
         colours = [line.get_color() for line in panels["orbit"].lines]
         self.assertEqual(colours, [style.PALETTE["wine"], style.PALETTE["black"]])
 
-    def test_convergence_is_over_steps_and_over_work(self):
+    def test_convergence_is_drawn_over_steps_and_work(self):
         panels, result = self.drawn(PLANET.replace('"trajectory"', '"convergence"\nstep_sizes = [0.01, 0.005, 0.0025]'))
         figure = result.plot()
         titles = [axes.get_title(loc="left") for axes in figure.axes]
@@ -158,13 +158,13 @@ class DefaultTest(unittest.TestCase):
             marks = next(line for line in axes.lines if line.get_marker() == "X")
             np.testing.assert_allclose(marks.get_xydata(), np.stack([result.quantity(f"convergence.rk4.{x}"), error], -1))
 
-    def test_closed_and_open_runs_that_look_alike_have_panels_of_their_own(self):
+    def test_closed_and_open_runs_of_one_style_have_separate_panels(self):
         panels, result = self.drawn(OSCILLATOR + REDUCED + study("convergence", "step_sizes = [0.02, 0.01, 0.005]"))
         names = [f"{error}, {on}" for error in ("position", "energy") for on in ("closed", "open")]
         self.assertEqual(list(panels), names)
         self.assertEqual(self.legend(result), ["closed", "open"])
 
-    def test_reduction_is_the_difference_and_its_echo(self):
+    def test_reduction_shows_the_difference_and_the_echo(self):
         panels, result = self.drawn(OSCILLATOR + REDUCED + study("reduction"))
         axes = panels["closed against reduced"]
         expected = result.quantity("reduction.closed.difference[0]")
@@ -172,10 +172,10 @@ class DefaultTest(unittest.TestCase):
         self.assertEqual([text.get_text() for text in axes.texts], ["echo"])
         marks = [line.get_xdata()[0] for line in axes.lines if len(line.get_xdata()) == 2]
         self.assertEqual(marks, [result.quantity("reduction.closed.echo_time")])
-        # Both runs are of one method, and still told apart.
+        # Both runs have the same method but distinct colours.
         self.assertEqual(len({line.get_color() for line in panels["position"].lines}), 2)
 
-    def test_a_label_looks_alike_in_all_panels(self):
+    def test_a_label_has_the_same_style_in_all_panels(self):
         other = REDUCED.replace('"open"\n', '"again"\nenvironments = ["line"]\n', 1).replace('on = "open"', 'on = "closed"')
         panels, _ = self.drawn(OSCILLATOR + REDUCED + other + study("reduction"))
 
@@ -186,17 +186,17 @@ class DefaultTest(unittest.TestCase):
         self.assertEqual(len({first, reduced, second}), 3)
         self.assertEqual(looks("closed against reduced"), [first, second])
 
-    def test_energy_is_deviations_and_means(self):
+    def test_energy_shows_deviations_and_block_means(self):
         panels, result = self.drawn(OSCILLATOR + study("energy", "blocks = 10"))
         self.assertEqual(list(panels), ["sum of all energies", "means over blocks"])
         means = result.quantity("energy.closed.block_mean") - result.quantity("energy.closed.initial")
         np.testing.assert_allclose(self.lines(panels["means over blocks"])[0][:, 1], abs(means))
 
-    def test_memory_is_the_kernel_beside_its_formula(self):
+    def test_memory_kernel_shows_the_kernel_and_its_formula(self):
         warm = OSCILLATOR.replace("lambda = 10.0", "lambda = 10.0\nkT = 1.0")
         panels, _ = self.drawn(warm + study("memory-kernel"))
         self.assertEqual(list(panels), ["memory kernel", "integral of the kernel", "random force"])
-        # What starts cold exerts no random force.
+        # An environment that starts cold exerts no random force.
         panels, result = self.drawn(OSCILLATOR + study("memory-kernel"))
         self.assertEqual(list(panels), ["memory kernel", "integral of the kernel"])
         measured, formula = panels["memory kernel"].lines
@@ -205,7 +205,7 @@ class DefaultTest(unittest.TestCase):
         expected = np.interp(formula.get_xdata(), measured.get_xdata(), result.quantity("memory-kernel.closed.line.kernel_formula"))
         np.testing.assert_allclose(formula.get_ydata(), expected)
 
-    def test_ensembles_are_means_with_their_errors(self):
+    def test_ensemble_shows_means_with_standard_errors(self):
         warm = OSCILLATOR.replace("lambda = 10.0", "lambda = 10.0\nkT = 1.0")
         panels, result = self.drawn(warm + study("ensemble", "realisations = 8"))
         self.assertEqual(list(panels), ["mean position", "mean kinetic energy", "velocity autocorrelation"])
@@ -214,7 +214,7 @@ class DefaultTest(unittest.TestCase):
         self.assertEqual(set(theory.get_ydata()), {result.quantity("ensemble.closed.kinetic_expected")})
         self.assertEqual(len(panels["mean kinetic energy"].collections), 1)
 
-    def test_ensembles_show_what_they_are_asked_to_measure(self):
+    def test_ensemble_shows_distributions_and_survival(self):
         warm = 'start = "thermal"\nkT = 0.5\ndamping = 1.0\n[[environments]]'
         recipe = (OSCILLATOR + REDUCED).replace("[[environments]]", warm)
         recipe = recipe.replace('"stoermer-verlet"\nname = "closed"\non = "closed"', '"gjf"\non = "open"')
@@ -234,11 +234,11 @@ class DefaultTest(unittest.TestCase):
         alone, result = self.drawn(recipe.replace(REDUCED, "") + study("ensemble", *options))
         self.assertIn("distribution of x", alone)
         self.assertEqual(self.legend(result), ["gjf, with its standard error", "theory"])
-        # One record alone is no curve.
+        # A single record is not drawn as a curve.
         panels, _ = self.drawn(recipe + study("ensemble", "burn_in = 3.99", *options))
         self.assertNotIn("velocity autocorrelation", panels)
 
-    def test_covariances_are_temperatures_and_noise_less_friction(self):
+    def test_covariance_shows_temperatures_and_noise_minus_friction(self):
         chain = (
             '[system]\nkind = "linear"\nM = [[1.0, 0.0], [0.0, 1.0]]\nK = [[2.0, -1.0], [-1.0, 2.0]]\n'
             "C = [[0.5, 0.0], [0.0, 0.5]]\nkT = [2.0, 1.0]\nq0 = [0.0, 0.0]\n[time]\nstep = 0.1\nend = 1.0\n"
@@ -250,12 +250,12 @@ class DefaultTest(unittest.TestCase):
             lines = [line.get_ydata() for line in panels[title].lines]
             expected = [result.quantity(f"covariance.{label}.{variable}") for label in ("midpoint", "langevin")]
             np.testing.assert_allclose(lines, expected)
-            # There are only two coordinates, and none between them.
+            # Tick labels of the two coordinates are integers.
             self.assertTrue(all(text.get_text() in ("−1", "0", "1", "2") for text in panels[title].get_xticklabels()))
-            # The heat of both is nothing in sum, as nothing else takes it.
+            # The sum of the heat vanishes in the stationary state.
             self.assertAlmostEqual(abs(sum(lines[0])) * (variable == "heat"), 0.0)
 
-    def test_sections_are_dots_of_what_moves_on_them(self):
+    def test_poincare_sections_are_dots_of_the_varying_coordinate(self):
         panels, result = self.drawn(HENON_HEILES)
         titles = ["verlet: x = 0, upwards", "rk4: x = 0, upwards"]
         self.assertEqual([title for title in panels if "x = 0" in title], titles)
@@ -268,25 +268,25 @@ class DefaultTest(unittest.TestCase):
         panels, _ = self.drawn(HENON_HEILES + "[study]\nkind = 'energy'\nblocks = 5\n")
         self.assertEqual(list(panels), [*titles, "sum of all energies", "means over blocks"])
 
-    def test_a_chain_is_its_modes(self):
+    def test_a_chain_shows_its_mode_energies(self):
         panels, result = self.drawn(CHAIN)
         self.assertEqual(list(panels), ["energies of the modes", "energy", "sum of all energies"])
-        expected = [result.quantity(f"verlet.mode_energy[{place}]") for place in range(5)]
+        expected = [result.quantity(f"verlet.mode_energy[{index}]") for index in range(5)]
         np.testing.assert_allclose([line.get_ydata() for line in panels["energies of the modes"].lines], expected)
         self.assertEqual(self.legend(result)[:5], [f"mode {k}" for k in range(1, 6)])
 
-    def test_waves_are_maps(self):
+    def test_wave_is_a_map(self):
         recipe = OSCILLATOR + study("wave", "threshold = 1e-6\n[output]\nsnapshots = 5")
         _, result = self.drawn(recipe)
         self.assertEqual(result.plot().axes[0].collections[0].get_array().size, 12 * 41)
 
-    def test_a_recipe_keeps_what_it_says_of_its_figure(self):
+    def test_keys_of_the_recipes_figure_are_kept(self):
         _, result = self.drawn(OSCILLATOR + study("trajectory") + "\n[figure]\nheight = 9.0\n")
         self.assertGreaterEqual(result.plot().get_size_inches()[1], 9.0)
 
 
-class TextsTest(unittest.TestCase):
-    """Results that are made by hand."""
+class SyntheticTest(unittest.TestCase):
+    """Default figures of synthetic results."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -294,7 +294,7 @@ class TextsTest(unittest.TestCase):
         self.path = Path(folder.name) / "result.h5"
 
     def write(self, positions):
-        """A result with these positions (time, particle, axis) by label, all of the same method."""
+        """Write a result with these positions (time, particle, axis) by label, all of the same method."""
         tables = "".join(f'[[integrators]]\nmethod = "rk4"\nname = "{label}"\n' for label in positions)
         with synthetic.ResultWriter(self.path, tables + study("trajectory")) as writer:
             for label, values in positions.items():
@@ -308,24 +308,24 @@ class TextsTest(unittest.TestCase):
         with ResultFile(self.path) as result:
             return {panel["title"]: panel for panel in default_figure(result)["panels"]}
 
-    def test_what_runs_away_does_not_set_the_scale(self):
-        calm = np.sin(np.arange(50.0)).reshape(-1, 1, 1)
-        self.write({"calm": calm, "calmer": 0.9 * calm, "wild": calm * 1e9})
+    def test_diverging_paths_do_not_determine_the_limits(self):
+        path = np.sin(np.arange(50.0)).reshape(-1, 1, 1)
+        self.write({"bounded": path, "smaller": 0.9 * path, "diverging": path * 1e9})
         low, high = self.panels()["position"]["ylim"]
         self.assertTrue(-1.2 < low < -0.9 and 0.9 < high < 1.2, (low, high))
-        self.write({"calm": calm, "wilder": 9 * calm})
+        self.write({"bounded": path, "larger": 9 * path})
         self.assertNotIn("ylim", self.panels()["position"])
 
-    def swinging(self, periods, samples=8000):
-        """A path of so many periods that die down, as if its time were from nought to the number of samples."""
+    def oscillation(self, periods, samples=8000):
+        """A decaying oscillation with this number of periods over the times 0 to `samples` - 1."""
         turn = np.linspace(0.0, 1.0, samples)
         return (np.exp(-turn) * np.cos(2 * np.pi * periods * turn)).reshape(-1, 1, 1)
 
-    def test_too_many_periods_are_a_band_beside_the_first_and_the_last(self):
+    def test_dense_oscillations_are_a_band_with_panels_of_their_first_and_last_periods(self):
         for periods, dense in ((20, False), (50, False), (200, True), (1000, True)):
             with self.subTest(periods):
-                path = self.swinging(periods)
-                self.write({"one": path, "calm": np.linspace(0.0, 1.0, len(path)).reshape(-1, 1, 1)})
+                path = self.oscillation(periods)
+                self.write({"one": path, "bounded": np.linspace(0.0, 1.0, len(path)).reshape(-1, 1, 1)})
                 panels = self.panels()
                 details = [title for title in panels if title.endswith("periods")]
                 self.assertEqual(details, ["position, first periods", "position, last periods"] if dense else [])
@@ -338,15 +338,16 @@ class TextsTest(unittest.TestCase):
                     self.assertEqual(low == 0.0, "first" in title)
                     self.assertEqual(high == len(path) - 1, "last" in title)
 
-    def test_several_curves_are_a_band_with_fewer_periods(self):
+    def test_several_curves_become_bands_with_fewer_periods(self):
         for curves, periods, dense in ((3, 64, True), (1, 64, False), (2, 45, False), (9, 13, False)):
             with self.subTest(curves=curves, periods=periods):
-                # Some six samples a period are all that a coarse step leaves.
-                self.write({f"label{place}": self.swinging(periods, 6 * periods + 7 * place) for place in range(curves)})
-                series = self.panels()["position"]["series"]
-                self.assertEqual([one.get("band", False) for one in series], [dense] * curves)
+                # About six samples per period, as with a coarse step.
+                paths = {f"label{k}": self.oscillation(periods, 6 * periods + 7 * k) for k in range(curves)}
+                self.write(paths)
+                all_series = self.panels()["position"]["series"]
+                self.assertEqual([series.get("band", False) for series in all_series], [dense] * curves)
 
-    def test_the_edges_of_a_band_do_not_swing(self):
+    def test_the_edges_of_an_envelope_do_not_oscillate(self):
         low, high = envelope(np.arange(400.0), np.sin(np.arange(400.0)))[1:]
         self.assertGreater(high.min(), 0.85)
         self.assertLess(low.max(), -0.85)
@@ -357,13 +358,13 @@ class TextsTest(unittest.TestCase):
         titles = [f"particle 1{end}" for end in ("", ", first periods", ", last periods")]
         self.assertEqual(list(self.panels())[:4], [*titles, "particle 0"])
 
-    def test_few_samples_a_period_tell_it_well(self):
+    def test_periods_are_estimated_from_few_samples(self):
         time = 0.5 * np.arange(401.0)
         for period in estimate_end_periods(time, np.cos(2 * time)):
             self.assertAlmostEqual(period, np.pi, delta=0.2)
 
-    def test_a_band_reaches_as_far_as_the_path(self):
-        path = self.swinging(500)
+    def test_a_band_is_the_envelope_of_the_path(self):
+        path = self.oscillation(500)
         self.write({"one": path})
         with ResultFile(self.path) as result:
             axes = draw(result).axes[0]
@@ -374,12 +375,12 @@ class TextsTest(unittest.TestCase):
         self.assertEqual((high[0, 0], high[-1, 0]), (0, len(path) - 1))
         self.assertEqual(len(axes.collections), 1)
 
-    def test_hair_of_round_off_is_no_band(self):
+    def test_round_off_noise_is_no_band(self):
         line = np.clip(np.linspace(0.0, 2.5, 8000), 0.0, 1.0) + 1e-6 * np.random.default_rng(1).normal(size=8000)
         self.write({"one": line.reshape(-1, 1, 1)})
         self.assertNotIn("band", self.panels()["position"]["series"][0])
 
-    def test_orbits_of_too_many_periods_are_their_last_ones(self):
+    def test_orbits_of_many_periods_show_the_last_ones(self):
         turn = 2 * np.pi * np.linspace(0.0, 400.0, 16000)
         radius = np.exp(-np.linspace(0.0, 1.0, 16000))
         self.write({"one": np.stack([radius * np.cos(turn), radius * np.sin(turn)], -1).reshape(-1, 1, 2)})
@@ -388,26 +389,26 @@ class TextsTest(unittest.TestCase):
         (orbit,) = axes["orbit, last periods"].lines
         self.assertLess(np.linalg.norm(orbit.get_xydata(), axis=1).max(), 1.03 * radius[-1])
 
-    def test_of_many_particles_the_first_are_shown(self):
+    def test_only_the_first_of_many_particles_are_shown(self):
         self.write({"one": np.random.default_rng(1).normal(size=(9, 30, 1)), "two": np.ones((9, 30, 1))})
         titles = list(self.panels())
         self.assertEqual(titles[:4], ["particle 0", "particle 1", "particle 2", "particle 3 of 30"])
         self.assertNotIn("particle 4", titles)
 
-    def test_methods_of_one_look_have_colours_of_their_own(self):
-        self.write({name: np.full((9, 1, 1), place + 1.0) for place, name in enumerate("abcdefgh")})
+    def test_labels_of_one_method_have_distinct_colours(self):
+        self.write({name: np.full((9, 1, 1), index + 1.0) for index, name in enumerate("abcdefgh")})
         with ResultFile(self.path) as result:
             lines = draw(result).axes[0].lines
         self.assertEqual(lines[0].get_color(), style.PALETTE["wine"])
         self.assertEqual(len({line.get_color() for line in lines}), 8)
 
-    def test_gaps_and_infinities_of_a_failed_run_are_left_out(self):
+    def test_non_finite_values_are_omitted(self):
         values = np.array([1.0, np.nan, np.inf, 2.0]).reshape(-1, 1, 1)
         self.write({"failed": values, "good": np.ones((4, 1, 1))})
         with ResultFile(self.path) as result:
             draw(result).canvas.draw()
 
-    def test_a_file_without_anything_says_so(self):
+    def test_an_empty_file_is_an_error(self):
         with synthetic.ResultWriter(self.path, study("trajectory")):
             pass
         with ResultFile(self.path) as result, self.assertRaisesRegex(bathline.AnalysisError, "neither a path nor results"):
