@@ -166,6 +166,9 @@ def unknown_paths(path, text):
         elif re.fullmatch(rf"(?:{'|'.join(FOLDERS)})/[\w./*-]+", span):
             if not list(SOURCE.glob(span.rstrip("/"))):
                 yield f"`{span}`: there is no such file"
+        elif re.fullmatch(r"[\w/]+\.(?:cpp|hpp|py)", span):
+            if not any(list((SOURCE / folder).rglob(span)) for folder in FOLDERS):
+                yield f"`{span}`: there is no such file"
         elif path == SOURCE / "src" / "README.md" and re.fullmatch(r"\w+/[\w./]+", span):
             if not list((SOURCE / "src").glob(span.rstrip("/"))) + list((SOURCE / "src").glob(f"{span}.?pp")):
                 yield f"`{span}`: there is no such file in src/"
@@ -200,6 +203,7 @@ class Documents(unittest.TestCase):
             "`analysis/watches.py FILE.h5`": "`analysis/watches.py FILE.h5`: there is no analysis/watches.py",
             "`analysis/watch.py FILE.h5 --pag`": "`analysis/watch.py FILE.h5 --pag`: analysis/watch.py has no option --pag",
             "`src/mane.cpp`": "`src/mane.cpp`: there is no such file",
+            "`mane.cpp`": "`mane.cpp`: there is no such file",
             "`ours/mane`": "`ours/mane`: there is no such recipe",
         }
         for text, problem in wrong.items():
