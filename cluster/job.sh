@@ -2,8 +2,7 @@
 # Sourced by the job scripts, after environment.sh.
 
 # run_or_resume LAUNCHER... -- RECIPE [OPTIONS OF `bathline run`...]
-# Runs the recipe, or goes on with its result where that has a checkpoint; the exit code is left in `code`. Progress is
-# reported in lines.
+# Runs the recipe, or resumes its result if that has a checkpoint, with progress in lines. Sets `code` to the exit code.
 run_or_resume() {
   local launch=()
   while [ "$1" != -- ]; do
@@ -16,8 +15,8 @@ run_or_resume() {
     exit 2
   fi
 
-  # What `resume` needs to know of the arguments of `run`: the result, that the recipe is still the same, how long and
-  # where to report, and PETSc's options.
+  # `resume` needs these arguments of `run`: the result, the recipe with its settings (to check that it is unchanged), the
+  # wall time, the log, and PETSc's options.
   local arguments=("$@") recipe="" result="" element=no settings=() common=() options=() i
   for ((i = 0; i < ${#arguments[@]}; ++i)); do
     case ${arguments[i]} in
@@ -47,17 +46,17 @@ run_or_resume() {
   [ -n "$result" ] || result=$(basename "$recipe" .toml).h5
 
   code=0
-  # The elements of a sweep look after their checkpoints themselves.
+  # `run --element` resumes from checkpoints by itself.
   if [ $element = no ] && [ -f "$result" ] && compgen -G "${result%.h5}.checkpoint.*.h5" > /dev/null; then
     "${launch[@]}" "$BATHLINE_PROGRAM" resume "$result" --recipe "$recipe" "${settings[@]}" "${common[@]}" \
       --progress lines "${options[@]}" || code=$?
   elif [ "${SLURM_RESTART_COUNT:-0}" -gt 0 ] && [ $element = no ]; then
-    # Put back into the queue before there was a checkpoint: what the job itself has left behind may go.
+    # Requeued before the first checkpoint: the job may overwrite its own result.
     "${launch[@]}" "$BATHLINE_PROGRAM" run --overwrite --progress lines "$@" || code=$?
   else
     "${launch[@]}" "$BATHLINE_PROGRAM" run --progress lines "$@" || code=$?
   fi
-  # SIGUSR1 ends a program that has not come as far as listening to it (128 + 10): it has been told to stop, too.
+  # SIGUSR1 kills a program that does not handle it yet (exit code 128 + 10); this counts as stopped on request.
   if [ "$code" -eq 138 ]; then
     code=85
   fi

@@ -1,6 +1,6 @@
-"""A Slurm of the test's own: jobs over pretend nodes that run out of time, go back into the queue and end well.
+"""Jobs under a private Slurm with two simulated nodes: requeueing at the time limit, job arrays, and errors.
 
-Starts munged, slurmctld and two slurmd in a folder of its own, under ports and sockets of its own, and ends them all.
+Starts munged, slurmctld and two slurmd in a temporary folder with their own ports and sockets, and ends them afterwards.
 """
 
 import os
@@ -56,8 +56,8 @@ PartitionName=all Nodes=n1,n2 Default=YES MaxTime=INFINITE State=UP
 """
 
 
-def why_there_is_no_slurm():
-    """Installs what is missing where that is possible; else says why it is not."""
+def reason_without_slurm():
+    """Install missing programs if possible; return why Slurm cannot be used, or an empty text."""
     path = os.environ["PATH"] + ":/usr/sbin:/sbin"
     os.environ["PATH"] = path
     missing = [name for name in NEEDED if shutil.which(name) is None]
@@ -66,7 +66,7 @@ def why_there_is_no_slurm():
     if os.geteuid() != 0:
         return f"{', '.join(missing)} are missing, and only root can install and start them"
     if shutil.which("apt-get") is None:
-        return f"{', '.join(missing)} are missing, and there is no apt-get to install them with"
+        return f"{', '.join(missing)} are missing, and apt-get is not available to install them"
     command = ["apt-get", "-q", "-y", "-o", "DPkg::Lock::Timeout=60", "install", "--no-install-recommends"]
     environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
     for words in (["apt-get", "-q", "update"], [*command, "slurm-wlm", "munge"]):
@@ -79,16 +79,16 @@ def why_there_is_no_slurm():
 
 def free_ports(count):
     sockets = [socket.socket() for _ in range(count)]
-    for one in sockets:
-        one.bind(("127.0.0.1", 0))
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
+    for free_socket in sockets:
+        free_socket.bind(("127.0.0.1", 0))
+    ports = [free_socket.getsockname()[1] for free_socket in sockets]
+    for free_socket in sockets:
+        free_socket.close()
     return ports
 
 
 class Slurm:
-    """A controller and its nodes, from construction to `end`."""
+    """A controller and its nodes, from `begin` to `end`."""
 
     def __init__(self):
         self.folder = Path(tempfile.mkdtemp(prefix="bathline-slurm-"))
@@ -96,7 +96,7 @@ class Slurm:
         self.environment = os.environ | MPI_SETTINGS
         self.environment |= {
             "SLURM_CONF": str(self.folder / "slurm.conf"),
-            # The nodes are one machine, but shall not know it.
+            # Both nodes are this machine; messages between them use TCP as between real nodes.
             "OMPI_MCA_btl": "tcp,self",
             "OMPI_MCA_btl_tcp_if_include": "lo",
         }
@@ -132,14 +132,14 @@ class Slurm:
         )
         log.close()
 
-    def wait(self, what, condition, patience=30.0):
-        deadline = time.monotonic() + patience
+    def wait(self, event, condition, timeout=30.0):
+        deadline = time.monotonic() + timeout
         while not condition():
             for daemon in self.daemons:
                 if daemon.poll() is not None:
                     raise AssertionError(f"{daemon.args[0]} has ended: {self.logs()}")
             if time.monotonic() > deadline:
-                raise AssertionError(f"no {what} within {patience} s: {self.logs()}")
+                raise AssertionError(f"no {event} within {timeout} s: {self.logs()}")
             time.sleep(0.2)
 
     def ask(self, *words, **options):
@@ -156,7 +156,7 @@ class Slurm:
         return "\n".join(f"{path}:\n{path.read_text(errors='replace')[-1500:]}" for path in self.folder.glob("*.log"))
 
     def end(self):
-        """Nodes first, then the controller, then munge: in the order in which they rely on each other."""
+        """End the nodes, then the controller, then munge, in the order of their dependencies."""
         if len(self.daemons) > 1:
             self.ask("scancel", "-u", "root", "--signal=KILL")
         for daemon in reversed(self.daemons):
@@ -166,7 +166,7 @@ class Slurm:
             except subprocess.TimeoutExpired:
                 daemon.kill()
                 daemon.wait()
-        # The supervisors of jobs are children of nobody, but know the folder.
+        # The supervisors of jobs are no children of this process; they are identified by the folder.
         for process in Path("/proc").iterdir():
             if not process.name.isdigit():
                 continue
@@ -184,7 +184,7 @@ class SlurmTest(FolderTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        reason = why_there_is_no_slurm()
+        reason = reason_without_slurm()
         if reason:
             raise unittest.SkipTest(reason)
         cls.slurm = Slurm()
@@ -203,19 +203,19 @@ class SlurmTest(FolderTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout.strip()
 
-    def wait_for_end(self, jobs, log, patience):
+    def wait_for_end(self, jobs, log, timeout):
         def ended():
             return all(self.slurm.state_of(job)[0] in ("COMPLETED", "FAILED", "TIMEOUT", "CANCELLED", "NODE_FAIL") for job in jobs)
 
         try:
-            self.slurm.wait(f"end of {jobs}", ended, patience)
+            self.slurm.wait(f"end of {jobs}", ended, timeout)
         except AssertionError as error:
             raise AssertionError(f"{error}\n{[path.read_text() for path in self.folder.glob(log)]}") from None
 
-    def test_a_job_that_runs_out_of_time_and_ends_with_the_same_bits(self):
-        # Slurm counts time limits in minutes, looks at them every 30 seconds after its start, and then sends the signal, as
-        # the job is in its last 55 seconds from the beginning. The job is submitted eight seconds before and would take
-        # twice as long.
+    def test_a_job_that_is_requeued_at_its_time_limit_ends_with_the_same_bits(self):
+        # Slurm counts time limits in minutes and checks them every 30 seconds after its start. The signal is due from the
+        # first check on, since the job is always within its last 55 seconds. The job is submitted eight seconds before a
+        # check and would run twice as long.
         recipe = changed(
             OSCILLATOR,
             environments=[OSCILLATOR["environments"][0] | {"sites": 60000}],
@@ -236,7 +236,7 @@ class SlurmTest(FolderTest):
         state, code, restarts = self.slurm.state_of(job)
         self.assertEqual((state, code), ("COMPLETED", "0:0"), log)
         self.assertGreaterEqual(restarts, 1, log)
-        self.assertEqual(log.count("goes back into the queue"), restarts, log)
+        self.assertEqual(log.count("requeueing job"), restarts, log)
         self.assertEqual(log.count("by SIGUSR1; continue with"), restarts, log)
         self.wait_for_end([after], "after.log", 20)
         self.assertIn("finished", (self.folder / "after.log").read_text())
@@ -251,7 +251,7 @@ class SlurmTest(FolderTest):
         listing = run(["sweep", path, "-o", "many.h5"], cwd=self.folder).out
         self.assertEqual(listing.count("finished"), 3, listing + "".join(p.read_text() for p in self.folder.glob("many-*.log")))
 
-    def test_a_mistake_is_not_put_back_into_the_queue(self):
+    def test_a_usage_error_is_not_requeued(self):
         script = SOURCE / "cluster" / "submit.slurm"
         job = self.submit("-N", "1", "-t", "1", "--signal=USR1@5", "-o", "wrong.log", script, "absent.toml", "-o", "wrong.h5")
         self.wait_for_end([job], "wrong.log", 30)

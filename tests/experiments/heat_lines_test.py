@@ -1,5 +1,6 @@
-"""What `ours/heat_lines` is claimed against, from all sites of two lines in motion, and `ours/heat_lines_eight`, which takes too long to
-forget its start for that, from an integral over waves that is held against these sites."""
+"""Expected values of `ours/heat_lines`, from the motion of all sites of two long lines, and of `ours/heat_lines_eight`, from
+an integral over waves that is verified by these sites, because its transient is too long for them.
+"""
 
 import tomllib
 import unittest
@@ -12,8 +13,8 @@ RECIPES = Path(environ["BATHLINE_SOURCE"]) / "experiments/ours"
 
 
 def covariances(sites=260, time=180.0):
-    """<q q>, <q v> and <v v> of the four masses long after they were at rest between two lines, each in its own
-    equilibrium around where it hangs, before the echo."""
+    """<q q>, <q v> and <v v> of the four masses after their start at rest between two lines, each in equilibrium at its own
+    temperature, at a time after the transient and before the echo."""
     mass = np.concatenate([np.full(sites, 0.5), np.ones(4), np.full(sites, 0.5)])
     count = len(mass)
     stiffness = np.zeros((count, count))
@@ -21,24 +22,28 @@ def covariances(sites=260, time=180.0):
     for i, k in enumerate(springs):
         stiffness[i : i + 2, i : i + 2] += k * np.array([[1, -1], [-1, 1]])
     for i, k in ((0, 2.0), (sites, 1.0), (sites + 3, 1.0), (count - 1, 2.0)):
-        stiffness[i, i] += k  # ends and walls
-    of_q, of_v = np.zeros_like(stiffness), np.zeros(count)
+        stiffness[i, i] += k  # far ends and walls
+    q_covariance, v_variance = np.zeros_like(stiffness), np.zeros(count)
     for begin, kt in ((0, 2.0), (sites + 4, 1.0)):
         line = slice(begin, begin + sites)
-        of_q[line, line] = kt * np.linalg.inv(stiffness[line, line])
-        of_v[line] = kt / 0.5
+        q_covariance[line, line] = kt * np.linalg.inv(stiffness[line, line])
+        v_variance[line] = kt / 0.5
     root = np.sqrt(mass)
     squares, modes = np.linalg.eigh(stiffness / np.outer(root, root))
     w, chain = np.sqrt(squares), slice(sites, sites + 4)
     from_q = (modes * np.cos(w * time)) @ modes.T * np.outer(1 / root, root)
     from_v = (modes * np.sin(w * time) / w) @ modes.T * np.outer(1 / root, root)
-    slope = -(modes * np.sin(w * time) * w) @ modes.T * np.outer(1 / root, root)
-    q, r, s = from_q[chain], from_v[chain], slope[chain]
-    return (q @ of_q @ q.T + (r * of_v) @ r.T, q @ of_q @ s.T + (r * of_v) @ q.T, s @ of_q @ s.T + (q * of_v) @ q.T)
+    v_from_q = -(modes * np.sin(w * time) * w) @ modes.T * np.outer(1 / root, root)
+    q, r, s = from_q[chain], from_v[chain], v_from_q[chain]
+    qq = q @ q_covariance @ q.T + (r * v_variance) @ r.T
+    qv = q @ q_covariance @ s.T + (r * v_variance) @ q.T
+    vv = s @ q_covariance @ s.T + (q * v_variance) @ q.T
+    return qq, qv, vv
 
 
-def by_waves(count):
-    """<q v> and <v v> of so many masses, from 2 kT Re g(i w) of both lines through the chain, over all w = 4 sin(angle)."""
+def covariances_by_waves(count):
+    """<q v> and <v v> of this number of masses: the noise 2 kT Re g(i w) of both lines, transmitted by the chain and
+    integrated over all w = 4 sin(angle)."""
     stiffness = 2 * np.eye(count) - np.eye(count, k=1) - np.eye(count, k=-1)
     nodes, weights = np.polynomial.legendre.leggauss(3000)
     angles = (nodes + 1) * np.pi / 4
@@ -56,31 +61,31 @@ def by_waves(count):
 
 def recipe_and_formulas(name):
     recipe = tomllib.loads((RECIPES / f"{name}.toml").read_text())
-    return recipe, {one["name"]: one["of"] for one in recipe["study"]["quantities"]}
+    return recipe, {quantity["name"]: quantity["of"] for quantity in recipe["study"]["quantities"]}
 
 
-class HeatLines(unittest.TestCase):
-    def test_eight_masses_are_those_of_all_waves(self):
+class HeatLinesTest(unittest.TestCase):
+    def test_eight_masses_by_waves(self):
         _, qv, vv = covariances()
-        for found, expected in zip(by_waves(4), (qv, vv)):
-            self.assertLess(np.abs(found - expected).max(), 1e-5)
-        _, typed = recipe_and_formulas("heat_lines_eight")
-        qv, vv = by_waves(8)
-        self.assertAlmostEqual(float(typed["current"].split(" - ")[1]), qv[3, 4], delta=1e-12)
+        for by_waves, expected in zip(covariances_by_waves(4), (qv, vv)):
+            self.assertLess(np.abs(by_waves - expected).max(), 1e-5)
+        _, formulas = recipe_and_formulas("heat_lines_eight")
+        qv, vv = covariances_by_waves(8)
+        self.assertAlmostEqual(float(formulas["current"].split(" - ")[1]), qv[3, 4], delta=1e-12)
         for i in (0, 1, 7):
-            self.assertAlmostEqual(float(typed[f"over{i}"].split(" - ")[1]), vv[i, i], delta=1e-8)
+            self.assertAlmostEqual(float(formulas[f"over{i}"].split(" - ")[1]), vv[i, i], delta=1e-8)
         angle = np.arccosh(1.5)
         white = np.sinh(7 * angle) / np.sinh(8 * angle) / 2
-        self.assertAlmostEqual(float(typed["white_current"].split(" - ")[1]), white, delta=1e-12)
+        self.assertAlmostEqual(float(formulas["white_current"].split(" - ")[1]), white, delta=1e-12)
 
-    def test_current_and_temperatures_are_those_of_all_sites(self):
-        recipe, typed = recipe_and_formulas("heat_lines")
+    def test_four_masses_by_all_sites(self):
+        recipe, formulas = recipe_and_formulas("heat_lines")
         _, qv, vv = covariances()
-        # The chain forgets its rest, and lines their ends, to 1e-6 by then.
-        self.assertAlmostEqual(float(typed["current"].split(" - ")[1]), qv[1, 2], delta=1e-5)
+        # Transients and finite lengths of the lines contribute less than 1e-6 at that time.
+        self.assertAlmostEqual(float(formulas["current"].split(" - ")[1]), qv[1, 2], delta=1e-5)
         self.assertAlmostEqual(qv[1, 2], qv[2, 3], delta=1e-5)
         for i in range(4):
-            self.assertAlmostEqual(float(typed[f"over{i}"].split(" - ")[1]), vv[i, i], delta=1e-5)
+            self.assertAlmostEqual(float(formulas[f"over{i}"].split(" - ")[1]), vv[i, i], delta=1e-5)
         series = recipe["figure"]["panels"][0]["series"]
         self.assertLess(np.abs(np.array(series[3]["of"]) - np.diag(vv)).max(), 2e-5)
         white = [1 / 2 * (3 + 13 / 21), 31 / 21, 32 / 21, 25 / 21]

@@ -1,4 +1,4 @@
-"""The recipes that come along: valid, documented, run and drawn, true to their claims."""
+"""All recipes in experiments/: valid, documented, run with passing claims, and drawn."""
 
 import os
 import sys
@@ -21,7 +21,7 @@ from program import FolderTest, run  # noqa: E402
 EXPERIMENTS = SOURCE / "experiments"
 RECIPES = sorted(EXPERIMENTS.glob("*/*.toml"))
 
-# Recipes that experiments/reproduce runs only when they are named: too large for a whole run here.
+# Recipes that experiments/reproduce runs only when they are named, because they are large.
 LARGE = {
     line.split("#")[0].strip()
     for line in (EXPERIMENTS / "not-by-default").read_text().splitlines()
@@ -30,12 +30,12 @@ LARGE = {
 
 
 def name_of(recipe):
-    """The name by which experiments/reproduce and `bathline list recipes` know a recipe."""
+    """The name of a recipe in experiments/reproduce and `bathline list recipes`."""
     return recipe.relative_to(EXPERIMENTS).with_suffix("").as_posix()
 
 
 def allowance(claim):
-    """How far from what is claimed a number may lie: half the width of what is allowed, all of it from zero on."""
+    """The tolerance of a claim: half the width of its interval, or all of it if it begins at zero."""
     if "expect" in claim:
         return max(claim.get("tolerance", 0.0), claim.get("relative_tolerance", 0.0) * abs(claim["expect"]))
     lower, upper = claim["bounds"]
@@ -43,10 +43,10 @@ def allowance(claim):
 
 
 def settings_of_small_run(document):
-    """What makes a run of a large recipe small without making it another one."""
+    """Settings that reduce the number of sites of a large recipe."""
     sites = [environment.get("sites") for environment in document["environments"]]
-    large = [place for place, count in enumerate(sites) if isinstance(count, int) and count > 10**6]
-    return [word for place in large for word in ("--set", f"environment.{place}.sites={10**6}")]
+    large = [index for index, count in enumerate(sites) if isinstance(count, int) and count > 10**6]
+    return [word for index in large for word in ("--set", f"environments.{index}.sites={10**6}")]
 
 
 class RecipesTest(FolderTest):
@@ -59,13 +59,13 @@ class RecipesTest(FolderTest):
                 cls.documents[recipe] = tomllib.load(file)
 
     def for_each(self, examine):
-        """Calls `examine` with every recipe and its contents; one that fails does not hide the others."""
+        """Call `examine` with every recipe and its contents as a subtest."""
         self.assertGreaterEqual(len(RECIPES), 9)
         for recipe, document in self.documents.items():
             with self.subTest(name_of(recipe)):
                 examine(recipe, document)
 
-    def test_check_finds_nothing_wrong(self):
+    def test_check_accepts_all_recipes(self):
         def examine(recipe, document):
             outcome = run(["check", recipe])
             self.assert_code(outcome, 0)
@@ -74,13 +74,13 @@ class RecipesTest(FolderTest):
 
         self.for_each(examine)
 
-    def test_they_are_listed_with_their_titles(self):
+    def test_recipes_are_listed_with_their_titles(self):
         outcome = run(["list", "recipes"], env={"BATHLINE_EXPERIMENTS": str(EXPERIMENTS)})
         lines = [" ".join(line.split()) for line in outcome.out.splitlines()]
         expected = [f"{name_of(recipe)} {document['title']}" for recipe, document in self.documents.items()]
         self.assertEqual(lines, expected)
 
-    def test_they_say_what_is_the_papers_and_claim_something(self):
+    def test_recipes_have_sources_captions_and_claims(self):
         def examine(_, document):
             self.assertTrue(document["paper"]["key"])
             self.assertTrue(document["paper"]["figure"])
@@ -89,13 +89,13 @@ class RecipesTest(FolderTest):
             self.assertTrue(document["claims"])
             for claim in document["claims"]:
                 self.assertTrue(claim["source"].strip(), claim["name"])
-                # What the numbers do not bear out is explained.
+                # A claim that is not supported has a note.
                 self.assertTrue(claim.get("supported", True) or claim.get("note", "").strip(), claim["name"])
 
         self.for_each(examine)
 
-    def test_what_claims_allow_is_derived(self):
-        """As experiments/guide/claims.md says: at most ten uncertainties, or a note on what the bound is instead."""
+    def test_tolerances_of_claims_are_derived(self):
+        """As in experiments/guide/claims.md: a tolerance of at most ten uncertainties, or a note that explains it."""
 
         def examine(_, document):
             for claim in document["claims"]:
@@ -104,8 +104,8 @@ class RecipesTest(FolderTest):
 
         self.for_each(examine)
 
-    def test_whole_runs_keep_all_claims_and_have_a_figure(self):
-        """On one process, as experiments/reproduce runs them, and the first of every kind of study on two."""
+    def test_full_runs_pass_all_claims_and_are_drawn(self):
+        """On one process, as in experiments/reproduce, and the first recipe of each kind of study on two."""
         studies = set()
 
         def examine(recipe, document):
@@ -114,34 +114,34 @@ class RecipesTest(FolderTest):
             study = document.get("study", {}).get("kind", "trajectory")
             ranks = None if study in studies else 2
             studies.add(study)
-            result = self.folder / "whole.h5"
+            result = self.folder / "full.h5"
             outcome = run(["run", recipe, "-o", result, "--overwrite", "--progress", "none"], ranks=ranks)
             self.assert_code(outcome, 0)
             with h5py.File(result) as file:
                 self.assertEqual(file["claims/passed"][()].tolist(), [1] * len(document["claims"]))
-            self.assert_figure(result, self.folder / "whole")
+            self.assert_figure(result, self.folder / "full")
 
         self.for_each(examine)
 
-    def test_a_small_run_of_a_large_one_and_its_figure(self):
+    def test_reduced_runs_of_large_recipes_are_drawn(self):
         def examine(recipe, document):
             if name_of(recipe) not in LARGE:
                 return
             result = self.folder / "small.h5"
             settings = settings_of_small_run(document)
             outcome = run(["run", recipe, "-o", result, "--overwrite", "--progress", "none", *settings])
-            # The claims are about the whole run.
+            # The claims refer to the full run and may fail.
             self.assertIn(outcome.code, (0, 1), outcome.text)
             with h5py.File(result) as file:
                 self.assertEqual(file.attrs["status"], "complete")
-                self.assertEqual(len(file["claims/id"]), len(document["claims"]))
+                self.assertEqual(len(file["claims/name"]), len(document["claims"]))
             self.assert_figure(result, self.folder / "small")
 
         self.for_each(examine)
 
     def assert_figure(self, result, stem):
-        """analysis/figure.py draws it, and there is something in it."""
-        # Within this process: starting Python and its libraries for each would take longer than most of the runs.
+        """Draw the figure of a result and check that the files are not empty."""
+        # In this process, because starting Python with its libraries takes longer than most of the runs.
         self.assertEqual(figure.main([str(result), "-o", str(stem)]), 0)
         matplotlib.pyplot.close("all")
         picture = stem.with_suffix(".png").read_bytes()

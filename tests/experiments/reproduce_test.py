@@ -1,4 +1,4 @@
-"""experiments/reproduce from outside, in a copy of the project with stand-ins for what it calls."""
+"""experiments/reproduce in a copy of the project with stubs of the commands that it calls."""
 
 import os
 import shutil
@@ -21,14 +21,14 @@ kind = "lines"
 series = [{of = "closed.q[0][0]"}]
 """
 
-# Plays `bathline run RECIPE -o FILE ...` by the recipe's name.
+# A stub of `bathline run RECIPE -o FILE ...`, whose behaviour depends on the name of the recipe.
 PROGRAM = """#!/bin/bash
 echo "arguments: $*"
 name=$(basename "$2" .toml)
 case $name in
   fails) exit 3 ;;
   meets-*)
-    # Ends well once the other has begun, too.
+    # Succeeds only if both are running at the same time.
     touch "{results}/$name.began"
     for _ in {{1..200}}; do [ "$(ls "{results}"/meets-*.began | wc -l)" -eq 2 ] && break; sleep 0.05; done
     [ "$(ls "{results}"/meets-*.began | wc -l)" -eq 2 ] || exit 4
@@ -80,7 +80,7 @@ class ReproduceTest(unittest.TestCase):
             write_script(self.root / script, f"#!/bin/sh\necho {Path(script).name} $*\n")
         write_script(self.root / "build" / "bathline", PROGRAM.format(results=self.prepared))
         write_script(self.root / "bin" / "mpirun", '#!/bin/bash\necho "ranks: $2"\nshift 2\n"$@"\n')
-        self.give_cores(2)
+        self.set_cores(2)
         for name in ("limebeer2020/fig10", "limebeer2020/fig9", "ours/large"):
             self.add_recipe(name)
         (self.root / "experiments" / "not-by-default").write_text(
@@ -92,7 +92,7 @@ class ReproduceTest(unittest.TestCase):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
 
-    def give_cores(self, number):
+    def set_cores(self, number):
         write_script(self.root / "bin" / "nproc", f"#!/bin/sh\necho {number}\n")
 
     def start(self, *arguments, cwd="/", **options):
@@ -128,9 +128,9 @@ class ReproduceTest(unittest.TestCase):
     def test_all_recipes_by_default_in_natural_order(self):
         code, output = self.reproduce()
         self.assertEqual(code, 0, output)
-        # The program alone: tests and benchmarks would take twice as long again.
+        # Only the program is built, without tests and benchmarks.
         self.assertLess(output.index("install-dependencies"), output.index("build -t bathline\n"))
-        # Whichever ends first; what comes to the terminal comes by lines.
+        # The lines may come in any order, but each is complete.
         self.assertRegex(output, r"(?m)^\[ 1/2\] limebeer2020/fig9 .*1 PASS, 0 FAIL$")
         self.assertRegex(output, r"(?m)^\[ 2/2\] limebeer2020/fig10 .*1 PASS, 0 FAIL$")
         self.assertIn("claims: 2 PASS, 0 FAIL", output)
@@ -145,14 +145,14 @@ class ReproduceTest(unittest.TestCase):
         self.assertIn("ranks: 1\n", self.log("limebeer2020/fig9"))
         self.assertIn("limebeer2020-fig9", (self.root / "results" / "report.html").read_text())
 
-    def test_as_many_at_once_as_there_are_cores(self):
+    def test_as_many_runs_at_once_as_cores(self):
         for name in ("meets-one", "meets-two"):
             self.add_recipe(f"ours/{name}")
         code, output = self.reproduce()
         self.assertEqual(code, 0, output)
         self.assertIn("claims: 4 PASS, 0 FAIL", output)
 
-    def test_one_after_the_other_where_a_run_has_several_processes_or_is_named(self):
+    def test_runs_on_several_ranks_and_named_recipes_are_sequential(self):
         names = ("ours/alone-one", "ours/alone-two")
         for name in names:
             self.add_recipe(name)
@@ -162,7 +162,7 @@ class ReproduceTest(unittest.TestCase):
             self.assertRegex(output, r"(?s)ours/alone-one .*1 PASS, 0 FAIL\n.*ours/alone-two .*1 PASS, 0 FAIL\n")
             self.assertIn("ranks: 2\n", self.log(names[0]))
 
-    def test_named_recipes_in_every_spelling_once(self):
+    def test_a_recipe_named_in_several_ways_runs_once(self):
         outside = self.root / "elsewhere" / "mine.toml"
         outside.parent.mkdir()
         outside.write_text(RECIPE)
@@ -180,16 +180,16 @@ class ReproduceTest(unittest.TestCase):
         self.assertRegex(output, r"\[ 2/2\] own/mine ")
         self.assertIn("ranks: 3", self.log("own/mine"))
 
-    def test_an_unknown_recipe_lists_the_known(self):
+    def test_an_unknown_recipe_is_reported_with_the_known_ones(self):
         code, output = self.reproduce("limebeer2020/fig9", "limebeer2020/fig99")
         self.assertEqual(code, 2)
         self.assertIn("no such recipe: limebeer2020/fig99", output)
         for name in ("limebeer2020/fig9", "limebeer2020/fig10", "ours/large"):
             self.assertIn(f"  {name}\n", output)
-        # Nothing was started for it.
+        # Nothing was started.
         self.assertNotIn("install-dependencies", output)
 
-    def test_wrong_usage(self):
+    def test_usage_errors_are_exit_2(self):
         for arguments in (["-n"], ["-n", "0"], ["-n", "two"], ["--fast"]):
             self.assertEqual(self.reproduce(*arguments)[0], 2, arguments)
 

@@ -1,4 +1,4 @@
-"""What `ours/thermal_reduced` is claimed against, from the stationary distribution of every method in the place of realisations."""
+"""Expected values of `ours/thermal_reduced`, from the stationary distribution of every method instead of realisations."""
 
 import tomllib
 import unittest
@@ -18,8 +18,8 @@ def force(x):
 def midpoint(x, v, xi, h):
     u = v.copy()
     for _ in range(50):
-        at = x + h / 2 * u
-        u -= (u - v - h / 2 * (force(at) - u) - xi / 2) / (1 + h * h / 4 * (3 * at**2 - 1) + h / 2)
+        middle = x + h / 2 * u
+        u -= (u - v - h / 2 * (force(middle) - u) - xi / 2) / (1 + h * h / 4 * (3 * middle**2 - 1) + h / 2)
     return x + h * u, 2 * u - v
 
 
@@ -46,10 +46,10 @@ METHODS = {"midpoint": midpoint, "gjf": gjf, "baoab": baoab, "drift-first": drif
 
 
 def interpolation(nodes, weights, x):
-    """Rows of the barycentric formula."""
-    apart = x[:, None] - nodes
-    apart[apart == 0.0] = 1e-300
-    terms = weights / apart
+    """Matrix of barycentric interpolation from the nodes to x."""
+    distances = x[:, None] - nodes
+    distances[distances == 0.0] = 1e-300
+    terms = weights / distances
     return terms / terms.sum(1, keepdims=True)
 
 
@@ -58,10 +58,10 @@ def chebyshev(count, end):
     return end * np.cos(angles), (-1.0) ** np.arange(count) * np.sin(angles)
 
 
-def means_of(method, h, places=46, speeds=42):
-    """<x^2>, <v^2> and <x V'> less what they are by Boltzmann: of the left eigenvector of the matrix that takes a
-    function of x and v to its mean after a step, by collocation."""
-    (x, of_x), (v, of_v) = chebyshev(places, 4.2), chebyshev(speeds, 6.5)
+def mean_errors(method, h, x_count=46, v_count=42):
+    """Errors of <x^2>, <v^2> and <x V'> against Boltzmann's distribution. The stationary distribution is the left
+    eigenvector of the matrix that maps a function of x and v to its mean after a step, by collocation."""
+    (x, x_weights), (v, v_weights) = chebyshev(x_count, 4.2), chebyshev(v_count, 6.5)
     xs, vs = (grid.ravel() for grid in np.meshgrid(x, v, indexing="ij"))
     matrix = np.eye(xs.size)
     numbers, weights = np.polynomial.hermite_e.hermegauss(32)
@@ -69,14 +69,15 @@ def means_of(method, h, places=46, speeds=42):
         if weight < 1e-15:
             continue
         after_x, after_v = method(xs, vs, np.sqrt(2 * h) * number, h)
-        rows = interpolation(x, of_x, np.clip(after_x, -4.2, 4.2)), interpolation(v, of_v, np.clip(after_v, -6.5, 6.5))
+        after_x, after_v = np.clip(after_x, -4.2, 4.2), np.clip(after_v, -6.5, 6.5)
+        rows = interpolation(x, x_weights, after_x), interpolation(v, v_weights, after_v)
         matrix -= weight * np.einsum("ia,ib->iab", *rows).reshape(matrix.shape)
     matrix[:, 0] = 1.0
     stationary = np.linalg.solve(matrix.T, np.eye(xs.size)[0])
     return {"xx": stationary @ xs**2 - SQUARE, "vv": stationary @ vs**2 - 1, "virial": stationary @ (xs**4 - xs**2) - 1}
 
 
-class ThermalReduced(unittest.TestCase):
+class ThermalReducedTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         recipe = tomllib.loads(RECIPE.read_text())
@@ -84,10 +85,10 @@ class ThermalReduced(unittest.TestCase):
         cls.slopes = {slope["name"]: slope for slope in recipe["study"]["slopes"]}
         cases = {case["name"]: case for case in recipe["integrators"]}
         cls.means = {
-            label: means_of(METHODS[label[:-2]], case["step"]) for label, case in cases.items() if label != "fine"
+            label: mean_errors(METHODS[label[:-2]], case["step"]) for label, case in cases.items() if label != "fine"
         }
 
-    def test_positions_are_those_of_the_stationary_distribution(self):
+    def test_positions_by_the_stationary_distribution(self):
         count = 0
         for name, claim in self.claims.items():
             if name.startswith("positions-of-"):
@@ -96,7 +97,7 @@ class ThermalReduced(unittest.TestCase):
                 count += 1
         self.assertEqual(count, 5)
 
-    def test_slopes_are_those_of_the_exact_errors(self):
+    def test_slopes_by_the_exact_errors(self):
         h = np.log([0.2, 0.3, 0.4])
         for method in METHODS:
             claim = self.claims[f"slope-of-{method}"]
@@ -104,10 +105,10 @@ class ThermalReduced(unittest.TestCase):
             error = {"virial": 0.0028, "vv": 0.0018}[slope["of"]]  # standard error of the mean, at any step
             means = np.array([self.means[label][slope["of"]] for label in slope["cases"]])
             weights = (means / error) ** 2
-            apart = h - weights @ h / weights.sum()
-            expected = (weights * apart) @ np.log(np.abs(means)) / (weights @ apart**2)
+            centred = h - weights @ h / weights.sum()
+            expected = (weights * centred) @ np.log(np.abs(means)) / (weights @ centred**2)
             self.assertAlmostEqual(claim["expect"], expected, delta=0.02)
-            self.assertAlmostEqual(claim["tolerance"], 3.3 / np.sqrt(weights @ apart**2), delta=0.03)
+            self.assertAlmostEqual(claim["tolerance"], 3.3 / np.sqrt(weights @ centred**2), delta=0.03)
 
 
 if __name__ == "__main__":

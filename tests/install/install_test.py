@@ -1,4 +1,4 @@
-"""What `cmake --install` puts in place works from there, away from the sources."""
+"""The installed program, Python package, manual page, completions and library work without the sources."""
 
 import os
 import re
@@ -28,7 +28,7 @@ class InstallTest(unittest.TestCase):
         cls.prefix = cls.folder / "prefix"
         code, out, err = run("cmake", "--install", BUILD, "--prefix", cls.prefix)
         assert code == 0, out + err
-        # Nothing but what was installed may be found.
+        # Only installed files may be used.
         cls.environment = {key: value for key, value in os.environ.items() if not key.startswith("BATHLINE")}
         cls.program = cls.prefix / "bin" / "bathline"
 
@@ -62,7 +62,7 @@ class InstallTest(unittest.TestCase):
         code = f"import sys; sys.path.insert(0, {str(package)!r}); import bathline; print(bathline.open({self.figure_result()!r}))"
         self.assertIn("sv", self.installed(sys.executable, "-c", code))
 
-    def test_the_manual_page_knows_every_command(self):
+    def test_the_manual_page_describes_every_command(self):
         page = self.prefix / "share" / "man" / "man1" / "bathline.1"
         text = page.read_text()
         commands = re.findall(r"^  (\w+)  ", self.installed(self.program, "--help"), re.MULTILINE)
@@ -75,35 +75,35 @@ class InstallTest(unittest.TestCase):
             self.assertEqual((code, err), (0, ""))
             self.assertIn("--overwrite", re.sub("\x1b\\[[0-9;]*m|.\x08", "", out))
 
-    def completed(self, *words):
+    def completions(self, *words):
         script = self.prefix / "share" / "bash-completion" / "completions" / "bathline"
         line = " ".join(f"'{word}'" for word in ["bathline", *words])
-        ask = f'source {script}; COMP_WORDS=({line}); COMP_CWORD={len(words)}; _bathline; printf "%s\\n" "${{COMPREPLY[@]}}"'
-        return [line for line in self.installed("bash", "-c", ask).splitlines() if line]
+        command = f'source {script}; COMP_WORDS=({line}); COMP_CWORD={len(words)}; _bathline; printf "%s\\n" "${{COMPREPLY[@]}}"'
+        return [line for line in self.installed("bash", "-c", command).splitlines() if line]
 
     def test_bash_completes_commands_options_and_names(self):
-        self.assertEqual(self.completed("ver"), ["verify"])
-        self.assertIn("--overwrite", self.completed("run", "--"))
-        self.assertNotIn("--overwrite", self.completed("check", "--"))
-        self.assertEqual(self.completed("run", "limebeer2020/fig06"), ["limebeer2020/fig06"])
-        self.assertEqual(self.completed("describe", "spring-mass"), ["spring-mass-line"])
-        self.assertEqual(self.completed("run", "--progress", "b"), ["bar"])
-        self.assertEqual(self.completed("convert", "--to", "c"), ["chain"])
-        self.assertIn("prefix", self.completed("run", "-o", "pre"))
+        self.assertEqual(self.completions("ver"), ["verify"])
+        self.assertIn("--overwrite", self.completions("run", "--"))
+        self.assertNotIn("--overwrite", self.completions("check", "--"))
+        self.assertEqual(self.completions("run", "limebeer2020/fig06"), ["limebeer2020/fig06"])
+        self.assertEqual(self.completions("describe", "spring-mass"), ["spring-mass-line"])
+        self.assertEqual(self.completions("run", "--progress", "b"), ["bar"])
+        self.assertEqual(self.completions("convert", "--to", "c"), ["chain"])
+        self.assertIn("prefix", self.completions("run", "-o", "pre"))
         (self.folder / "my recipe.toml").touch()
-        self.assertEqual(self.completed("run", "my"), ["my recipe.toml"])
-        self.assertEqual(self.completed("run", "--unset", "pre"), [])
-        self.assertEqual(self.completed("list", "env"), ["environments"])
-        self.assertEqual(self.completed("generat"), [])
+        self.assertEqual(self.completions("run", "my"), ["my recipe.toml"])
+        self.assertEqual(self.completions("run", "--unset", "pre"), [])
+        self.assertEqual(self.completions("list", "env"), ["environments"])
+        self.assertEqual(self.completions("generat"), [])
 
-    def test_zsh_reads_the_same(self):
+    def test_zsh_loads_the_completions(self):
         if not shutil.which("zsh"):
             self.skipTest("zsh is not installed")
         script = self.prefix / "share" / "zsh" / "site-functions" / "_bathline"
-        ask = f"autoload -U compinit && compinit -u -D; source {script}; whence -w _bathline; print ${{_comps[bathline]}}"
-        self.assertIn("_bathline: function", self.installed("zsh", "-f", "-c", ask))
+        command = f"autoload -U compinit && compinit -u -D; source {script}; whence -w _bathline; print ${{_comps[bathline]}}"
+        self.assertIn("_bathline: function", self.installed("zsh", "-f", "-c", command))
 
-    def test_another_project_adds_its_own(self):
+    def test_another_project_adds_its_own_system(self):
         outside = self.folder / "outside"
         shutil.copytree(EXAMPLES, outside)
         build = outside / "build"
@@ -111,14 +111,14 @@ class InstallTest(unittest.TestCase):
         self.installed("cmake", "--build", build, "--target", "system")
         out = self.installed(build / "system", "run", outside / "system.toml", "-o", "system.h5")
         self.assertIn("PASS", out)
-        # Nothing of the sources or of their build was needed.
+        # Neither the sources nor their build were used.
         commands = (build / "CMakeFiles/system.dir/flags.make").read_text() + (
             build / "CMakeFiles/system.dir/link.txt"
         ).read_text()
         self.assertNotIn(str(SOURCE), commands)
         self.assertNotIn(str(BUILD), commands)
 
-    def test_examples_include_public_headers_alone_and_the_readme_lists_these(self):
+    def test_examples_include_only_public_headers_and_the_readme_lists_them(self):
         public = {
             str(path.relative_to(SOURCE / "src"))
             for path in (SOURCE / "src").rglob("*.hpp")
