@@ -317,7 +317,7 @@ TEST(MpiLineNoise, ResumesFromItsFields) {
       EXPECT_FALSE(first_stepper->advance(1));
       Problem resumed = warm_problem(0.6, 0.8);
       const auto stepper = make_stepper(scheme, resumed, h);
-      take_over_state(resumed, interrupted);
+      copy_state(resumed, interrupted);
       EXPECT_FALSE(stepper->advance(60 - step));
       EXPECT_EQ(resumed.energies().environment, uninterrupted.energies().environment);
       if (!test_world().is_root()) continue;
