@@ -40,7 +40,7 @@ struct MeasuredForm {
 /// converge.
 using FormOfStep = std::function<std::optional<ContactFormStep>(const ContactPoint& from, const ContactPoint& to)>;
 
-bool is_examined(const Case& this_case) {
+bool has_contact_form(const Case& this_case) {
   return std::holds_alternative<HerglotzScheme>(this_case.scheme) ||
          std::holds_alternative<PartitionedRungeKutta>(this_case.scheme);
 }
@@ -53,7 +53,7 @@ class ContactFormStudy final : public Study {
     if (std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, checkpoints, {}))
       return failure;
     for (const Case& this_case : experiment_.cases()) {
-      if (!is_examined(this_case)) continue;
+      if (!has_contact_form(this_case)) continue;
       MeasuredForm measured;
       progress.begin(this_case.label + ", contact form", this_case.steps);
       const std::optional<Failure> failure = examine(this_case, progress, measured);
@@ -178,7 +178,7 @@ class ContactFormStudy final : public Study {
 std::unique_ptr<Study> make_contact_form(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
   refuse_external_forces(recipe, mistakes);
   const std::vector<Case>& cases = experiment.cases();
-  if (std::none_of(cases.begin(), cases.end(), is_examined)) {
+  if (std::none_of(cases.begin(), cases.end(), has_contact_form)) {
     mistakes.add(recipe.study.where("kind"),
                  "a contact-form study examines runs of `herglotz`, `gauss`, `lobatto` and `gamma`, but this recipe "
                  "has no [[integrators]] with one of these names");

@@ -35,7 +35,7 @@ namespace {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-bool is_examined(const Case& this_case) {
+bool has_discrete_lagrangian(const Case& this_case) {
   return !this_case.closed && (this_case.method->entry.name == "gamma" || this_case.method->entry.name == "lobatto");
 }
 
@@ -137,7 +137,7 @@ class DoubledVariablesStudy final : public Study {
     if (std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, checkpoints, {}))
       return failure;
     for (const Case& this_case : experiment_.cases()) {
-      if (!is_examined(this_case)) continue;
+      if (!has_discrete_lagrangian(this_case)) continue;
       Problem problem = experiment_.make_problem(this_case);
       problem.prepare();
       TwoDerivations derivations(problem.system(), problem.damping(), rule_of(this_case, problem.system()),
@@ -290,7 +290,7 @@ std::unique_ptr<Study> make_doubled_variables(const Recipe& recipe, const Experi
                  "y*x_dot)/2 in the L of a system of kind `lagrangian`");
     return nullptr;
   }
-  if (std::none_of(experiment.cases().begin(), experiment.cases().end(), is_examined)) {
+  if (std::none_of(experiment.cases().begin(), experiment.cases().end(), has_discrete_lagrangian)) {
     mistakes.add(study.where("kind"),
                  "a doubled-variables study examines open runs of `gamma` and `lobatto`, which have a discrete "
                  "Lagrangian, but this recipe has no [[integrators]] with one of these names and on = \"open\"");

@@ -31,7 +31,7 @@ using Eigen::VectorXd;
 
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
-bool is_examined(const Case& this_case) { return !this_case.closed && this_case.method->entry.name == "time-centred"; }
+bool has_substituting_system(const Case& this_case) { return !this_case.closed && this_case.method->entry.name == "time-centred"; }
 
 /// Replaces `largest` by `value` if that is larger or `largest` is NaN.
 void update_largest(double& largest, double value) { largest = std::fmax(largest, value); }
@@ -115,7 +115,7 @@ class SubstitutingSystemStudy final : public Study {
     if (std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, checkpoints, {}))
       return failure;
     for (const Case& this_case : experiment_.cases()) {
-      if (!is_examined(this_case)) continue;
+      if (!has_substituting_system(this_case)) continue;
       Measured measured;
       progress.begin(this_case.label + ", substituting system", this_case.steps);
       const std::optional<Failure> failure = examine(this_case, progress, measured);
@@ -238,7 +238,7 @@ std::unique_ptr<Study> make_substituting_system(const Recipe& recipe, const Expe
   refuse_external_forces(recipe, mistakes);
   const Section& study = recipe.study;
   const std::vector<Case>& cases = experiment.cases();
-  if (std::none_of(cases.begin(), cases.end(), is_examined)) {
+  if (std::none_of(cases.begin(), cases.end(), has_substituting_system)) {
     mistakes.add(study.where("kind"),
                  "a substituting-system study examines open runs of `time-centred`, but this recipe has no "
                  "[[integrators]] with name = \"time-centred\" and on = \"open\"");

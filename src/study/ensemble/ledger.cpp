@@ -78,7 +78,7 @@ void LedgerNumbers::read(Problem& problem, std::span<double> numbers) const {
   for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] -= start_[i];
 }
 
-void LedgerNumbers::put(Problem& problem, std::span<double> numbers) const {
+void LedgerNumbers::evaluate(Problem& problem, std::span<double> numbers) const {
   const EnergyLedger ledger = problem.energies();
   std::fill(numbers.begin(), numbers.end(), 0.0);
   numbers[work_index] = ledger.work;

@@ -64,7 +64,7 @@ bool Measurements::uses_ledger() const {
   return false;
 }
 
-std::size_t Measurements::joint_shares(std::size_t histogram, std::size_t lags) const {
+std::size_t Measurements::joint_fractions(std::size_t histogram, std::size_t lags) const {
   std::size_t begin = mean(quantities.size(), lags);
   for (std::size_t i = 0; i < histogram; ++i) {
     begin += quantities[joint_histograms[i].first].bins->count * quantities[joint_histograms[i].second].bins->count;
