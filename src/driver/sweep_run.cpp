@@ -2,7 +2,8 @@
 //
 // The file name contains a hash of the resolved recipe of the element, so that changing a list under [sweep] does not
 // mix up existing results. An element is finished if its file is complete and has the same resolved recipe, build,
-// PETSc options and input files. Tested by tests/command_line/sweep_test.py.
+// PETSc options and input files.
+// Tested by tests/command_line/sweep_test.py.
 #include "driver/sweep_run.hpp"
 
 #include <fmt/format.h>

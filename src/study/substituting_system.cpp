@@ -31,7 +31,9 @@ using Eigen::VectorXd;
 
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
-bool has_substituting_system(const Case& this_case) { return !this_case.closed && this_case.method->entry.name == "time-centred"; }
+bool has_substituting_system(const Case& this_case) {
+  return !this_case.closed && this_case.method->entry.name == "time-centred";
+}
 
 /// Replaces `largest` by `value` if that is larger or `largest` is NaN.
 void update_largest(double& largest, double value) { largest = std::fmax(largest, value); }

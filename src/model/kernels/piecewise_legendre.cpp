@@ -1,5 +1,6 @@
 // Slow oscillations are integrated by the rule of the panel, fast ones by the upward recurrence of j_k, which is stable
-// as long as k is not far above y. Tested by tests/model/kernels/exponential_fit_test.cpp.
+// as long as k is not far above y.
+// Tested by tests/model/kernels/exponential_fit_test.cpp.
 #include "model/kernels/piecewise_legendre.hpp"
 
 #include <cmath>

@@ -6,7 +6,8 @@
 //
 // A pass always spans the same steps, counted from the start of the run or the last change from outside, and the force
 // within it always comes from the free response at its start. So neither the number of ranks nor where a run stops to
-// be recorded changes a bit. Tested by tests/model/oscillator_bath/oscillator_bath_test.cpp.
+// be recorded changes a bit.
+// Tested by tests/model/oscillator_bath/oscillator_bath_test.cpp.
 #include <algorithm>
 #include <stdexcept>
 

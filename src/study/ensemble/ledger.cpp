@@ -1,7 +1,8 @@
 // The entries of the energy ledger in formulas of an ensemble: work, heat, and heat by environment.
 //
 // The heat of an environment of a closed run is its energy, that of the springs to it, and the energy it has
-// dissipated; for open runs see heat_by_environment.hpp. Tested by tests/study/ensemble_test.cpp.
+// dissipated; for open runs see heat_by_environment.hpp.
+// Tested by tests/study/ensemble_test.cpp.
 #include "study/ensemble/ledger.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,8 @@
 // Runs an ensemble: realisations in batches, distributed over the ranks.
 //
 // Realisations are summed in batches of fixed size, and the batches in their order, so that the bits of the results
-// depend neither on the number of ranks nor on a restart between batches. Tested by tests/study/ensemble_test.cpp.
+// depend neither on the number of ranks nor on a restart between batches.
+// Tested by tests/study/ensemble_test.cpp.
 #include "study/ensemble/run.hpp"
 
 #include <fmt/format.h>

@@ -3,7 +3,8 @@
 //   l_j'(c_i) = (m_j / m_i) / (c_i - c_j) for i != j,   m_j = 1 / prod_k (c_j - c_k),   sum_j l_j' = 0
 //
 // The last equation holds since the polynomials sum to 1. Source: hairer2006, section II.1.2 for collocation
-// polynomials. Tested by tests/study/doubled_variables_test.cpp.
+// polynomials.
+// Tested by tests/study/doubled_variables_test.cpp.
 #include "study/theory/galerkin_rule.hpp"
 
 #include "methods/tableau.hpp"

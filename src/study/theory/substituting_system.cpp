@@ -2,8 +2,8 @@
 //
 // The computed solution of a linear system A x = b with N unknowns is exact for a matrix that differs from A by at most
 // 3 N u |L||U| (higham2002, Theorem 9.4), and the error of a sum of m rounded terms is at most m u times the sum of
-// their absolute values (eq. (3.5)). All bounds are sums of these worst cases, to first order in u. Tested by
-// tests/study/substituting_system_test.cpp.
+// their absolute values (eq. (3.5)). All bounds are sums of these worst cases, to first order in u.
+// Tested by tests/study/substituting_system_test.cpp.
 #include "study/theory/substituting_system.hpp"
 
 #include <cmath>
