@@ -235,7 +235,7 @@ TEST(MpiLineExplicitSchemes, MayAlternate) {
     each->prepare({});
     each->scatter_state(start.w, start.p);
   }
-  for (int round = 0; round < 3; ++block) {
+  for (int round = 0; round < 3; ++round) {
     for (const NamedScheme& named : explicit_schemes()) {
       const ExplicitScheme& scheme = named.scheme;
       const auto environment_stepper = line.explicit_stepper(scheme, h);
