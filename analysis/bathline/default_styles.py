@@ -28,10 +28,10 @@ def styles_by_label(result, labels):
     """
     styles, used = {}, set()
     for label in labels:
-        look = style.style_of_method(integrator_of(result.recipe, label) or {})
-        is_unique = look is not None and (look.color, look.dashes) not in used
+        curve_style = style.style_of_method(integrator_of(result.recipe, label) or {})
+        is_unique = curve_style is not None and (curve_style.color, curve_style.dashes) not in used
         styles.setdefault(label, {} if is_unique else None)
-        used |= {(look.color, look.dashes)} if is_unique else set()
+        used |= {(curve_style.color, curve_style.dashes)} if is_unique else set()
     used_colours = {color for color, _ in used}
     colours = sorted(COLOURS, key=lambda index: list(style.PALETTE)[index] in used_colours)
     others = [label for label, keys in styles.items() if keys is None]

@@ -32,17 +32,17 @@ def legend_names(recipe, panels):
     list of list of (str or None)
         For each panel the names of its series; None where a series has no entry.
     """
-    looks = [[_curve_look(recipe, series, index) for index, series in enumerate(panel["series"])] for panel in panels]
+    styles = [[_colour_and_dashes(recipe, series, index) for index, series in enumerate(panel["series"])] for panel in panels]
     named = {
-        look
-        for panel, panel_looks in zip(panels, looks)
-        for series, look in zip(panel["series"], panel_looks)
-        if series.get("name") and panel_looks.count(look) == 1
+        curve_style
+        for panel, panel_styles in zip(panels, styles)
+        for series, curve_style in zip(panel["series"], panel_styles)
+        if series.get("name") and panel_styles.count(curve_style) == 1
     }
     names = []
-    for panel, panel_looks in zip(panels, looks):
-        defaults = _default_names(recipe, panel["series"]) if len(panel_looks) > 1 else [None]
-        needed = [look not in named or panel_looks.count(look) > 1 for look in panel_looks]
+    for panel, panel_styles in zip(panels, styles):
+        defaults = _default_names(recipe, panel["series"]) if len(panel_styles) > 1 else [None]
+        needed = [curve_style not in named or panel_styles.count(curve_style) > 1 for curve_style in panel_styles]
         names.append([
             series.get("name") or (default if need else None)
             for series, default, need in zip(panel["series"], defaults, needed)
@@ -50,9 +50,9 @@ def legend_names(recipe, panels):
     return names
 
 
-def _curve_look(recipe, series, index):
-    look = style.style_of_series(recipe, series, index)
-    return look.color, look.dashes
+def _colour_and_dashes(recipe, series, index):
+    curve_style = style.style_of_series(recipe, series, index)
+    return curve_style.color, curve_style.dashes
 
 
 def _default_names(recipe, all_series):

@@ -137,9 +137,9 @@ def style_of_method(table):
     CurveStyle or None
         None if no row of `METHODS` matches.
     """
-    for name, keys, look in METHODS:
+    for name, keys, curve_style in METHODS:
         if table.get("method") == name and all(table.get(key) == value for key, value in keys.items()):
-            return look
+            return curve_style
     return None
 
 
@@ -372,12 +372,12 @@ def color(choice):
     return list(PALETTE.values())[int(choice) % len(PALETTE)]
 
 
-def line_properties(look):
+def line_properties(curve_style):
     """Line properties of a style for matplotlib; dashed lines lie above solid ones, and these above wide ones.
 
     Parameters
     ----------
-    look : CurveStyle
+    curve_style : CurveStyle
         The style, with a colour of matplotlib.
 
     Returns
@@ -385,11 +385,11 @@ def line_properties(look):
     dict
         Keyword arguments of `matplotlib.lines.Line2D`.
     """
-    layer = _LAYERS[look.dashes] - 0.1 * (look.width > CurveStyle.width)
+    layer = _LAYERS[curve_style.dashes] - 0.1 * (curve_style.width > CurveStyle.width)
     return {
-        "color": look.color,
-        "linestyle": LINE_STYLES[look.dashes],
-        "linewidth": look.width,
+        "color": curve_style.color,
+        "linestyle": LINE_STYLES[curve_style.dashes],
+        "linewidth": curve_style.width,
         "zorder": layer,
     }
 

@@ -51,8 +51,8 @@ def draw(sweep, quantities, against, xscale, yscale):
     handles = []
     for index, (name, quantity, points) in enumerate(_curves(sweep, quantities, against, positions)):
         colour = {"color": index} if len(sweep.keys) > 1 else {}
-        look = style.style_of_series(sweep.results[0].recipe, {"of": quantity} | colour, index)
-        line = style.line_properties(look) | {"marker": look.marker, "linewidth": 0.8}
+        curve_style = style.style_of_series(sweep.results[0].recipe, {"of": quantity} | colour, index)
+        line = style.line_properties(curve_style) | {"marker": curve_style.marker, "linewidth": 0.8}
         # Between two names there are no values to join by lines.
         line |= {"linestyle": "none"} if names else {}
         axes.plot(*zip(*sorted(points)), **line)

@@ -75,8 +75,8 @@ class AxisLimitsTest(unittest.TestCase):
             self.assertEqual(limits is None, shown)
 
     def test_an_elongated_orbit_fills_its_panel(self):
-        turn = np.arange(200.0)
-        bounded = np.stack([np.cos(turn), 100.0 * np.sin(turn)], -1)
+        phase = np.arange(200.0)
+        bounded = np.stack([np.cos(phase), 100.0 * np.sin(phase)], -1)
         self.write(bounded=bounded, equal=bounded, diverging=1e6 * bounded)
         orbit = self.drawn()["orbit"]
         self.assertLess(orbit.get_xlim()[1], 2.0)

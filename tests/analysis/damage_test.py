@@ -39,7 +39,7 @@ class DamageTest(unittest.TestCase):
         self.path = self.folder / "result.h5"
         synthetic.trajectory(self.path, RECIPE, steps=5)
 
-    def said(self, main, *arguments):
+    def run_command(self, main, *arguments):
         """Exit code and standard error of a command."""
         errors = io.StringIO()
         with contextlib.redirect_stderr(errors):
@@ -58,9 +58,9 @@ class DamageTest(unittest.TestCase):
             with self.subTest(name):
                 synthetic.trajectory(self.path, RECIPE, steps=5)
                 self.damage(name)
-                code, said = self.said(command.main, self.path, "-o", self.folder / "x")
-                self.assertEqual((code, said.count("\n")), (2, 1), said)
-                self.assertRegex(said, f"^figure: {self.path}: (cannot be read|not a readable HDF5 file)")
+                code, stderr = self.run_command(command.main, self.path, "-o", self.folder / "x")
+                self.assertEqual((code, stderr.count("\n")), (2, 1), stderr)
+                self.assertRegex(stderr, f"^figure: {self.path}: (cannot be read|not a readable HDF5 file)")
                 with self.assertRaises(bathline.AnalysisError):
                     bathline.open(self.path)
 
@@ -91,13 +91,13 @@ class DamageTest(unittest.TestCase):
 
     def test_a_crash_of_hdf5_is_reported(self):
         with mock.patch.object(command, "ResultFile", lambda path: os.kill(os.getpid(), signal.SIGSEGV)):
-            code, said = self.said(command.main, self.path)
-        self.assertEqual((code, said), (2, f"figure: {self.path}: HDF5 cannot read it and ends with SIGSEGV\n"))
+            code, stderr = self.run_command(command.main, self.path)
+        self.assertEqual((code, stderr), (2, f"figure: {self.path}: HDF5 cannot read it and ends with SIGSEGV\n"))
 
     def test_ctrl_c_in_the_child_is_reported(self):
         with mock.patch.object(command, "ResultFile", lambda path: os.kill(os.getpid(), signal.SIGINT)):
-            code, said = self.said(command.main, self.path)
-        self.assertEqual((code, said), (2, f"figure: {self.path}: HDF5 cannot read it and ends with SIGINT\n"))
+            code, stderr = self.run_command(command.main, self.path)
+        self.assertEqual((code, stderr), (2, f"figure: {self.path}: HDF5 cannot read it and ends with SIGINT\n"))
 
     def test_the_default_kind_is_lines(self):
         with ResultFile(self.path) as result:
@@ -114,11 +114,11 @@ class DamageTest(unittest.TestCase):
                 ("sweep_table", sweep_table.main, (self.path, "-o", path)),
             ):
                 with self.subTest(path, name=name):
-                    code, said = self.said(main, *arguments)
-                    self.assertEqual((code, said.count("\n")), (2, 1), said)
-                    self.assertRegex(said, f"^{name}: (/proc/x|/dev/null)")
-        code, said = self.said(command.main, self.path, "-o", "/")
-        self.assertEqual((code, said), (2, "figure: /: is a folder; the path of a file without extension is needed\n"))
+                    code, stderr = self.run_command(main, *arguments)
+                    self.assertEqual((code, stderr.count("\n")), (2, 1), stderr)
+                    self.assertRegex(stderr, f"^{name}: (/proc/x|/dev/null)")
+        code, stderr = self.run_command(command.main, self.path, "-o", "/")
+        self.assertEqual((code, stderr), (2, "figure: /: is a folder; the path of a file without extension is needed\n"))
 
     def test_the_report_is_written_without_unreadable_figures_and_logs(self):
         for name, content in (("a", None), ("b", "rubbish")):

@@ -318,8 +318,8 @@ class SyntheticTest(unittest.TestCase):
 
     def oscillation(self, periods, samples=8000):
         """A decaying oscillation with this number of periods over the times 0 to `samples` - 1."""
-        turn = np.linspace(0.0, 1.0, samples)
-        return (np.exp(-turn) * np.cos(2 * np.pi * periods * turn)).reshape(-1, 1, 1)
+        phase = np.linspace(0.0, 1.0, samples)
+        return (np.exp(-phase) * np.cos(2 * np.pi * periods * phase)).reshape(-1, 1, 1)
 
     def test_dense_oscillations_are_a_band_with_panels_of_their_first_and_last_periods(self):
         for periods, dense in ((20, False), (50, False), (200, True), (1000, True)):
@@ -353,8 +353,8 @@ class SyntheticTest(unittest.TestCase):
         self.assertLess(low.max(), -0.85)
 
     def test_a_position_with_its_first_and_last_periods_fills_a_row(self):
-        turn = np.linspace(0.0, 1.0, 8000)
-        self.write({"one": np.stack([turn, np.sin(2 * np.pi * 500 * turn)], -1)[:, :, None]})
+        phase = np.linspace(0.0, 1.0, 8000)
+        self.write({"one": np.stack([phase, np.sin(2 * np.pi * 500 * phase)], -1)[:, :, None]})
         titles = [f"particle 1{end}" for end in ("", ", first periods", ", last periods")]
         self.assertEqual(list(self.panels())[:4], [*titles, "particle 0"])
 
@@ -381,9 +381,9 @@ class SyntheticTest(unittest.TestCase):
         self.assertNotIn("band", self.panels()["position"]["series"][0])
 
     def test_orbits_of_many_periods_show_the_last_ones(self):
-        turn = 2 * np.pi * np.linspace(0.0, 400.0, 16000)
+        phase = 2 * np.pi * np.linspace(0.0, 400.0, 16000)
         radius = np.exp(-np.linspace(0.0, 1.0, 16000))
-        self.write({"one": np.stack([radius * np.cos(turn), radius * np.sin(turn)], -1).reshape(-1, 1, 2)})
+        self.write({"one": np.stack([radius * np.cos(phase), radius * np.sin(phase)], -1).reshape(-1, 1, 2)})
         with ResultFile(self.path) as result:
             axes = {axes.get_title(loc="left")[4:]: axes for axes in draw(result).axes}
         (orbit,) = axes["orbit, last periods"].lines

@@ -33,8 +33,8 @@ class NotebooksTest(unittest.TestCase):
         """The executed code cells with the last line of each, and the warnings of the program."""
         path = next(path for path in NOTEBOOKS if path.stem == name)
         cells = [cell for cell in executed(path).cells if cell.cell_type == "code"]
-        said = "".join(output.text for cell in cells for output in cell.outputs if output.output_type == "stream")
-        warnings = [line for line in said.splitlines() if line.startswith("warning")]
+        stderr = "".join(output.text for cell in cells for output in cell.outputs if output.output_type == "stream")
+        warnings = [line for line in stderr.splitlines() if line.startswith("warning")]
         return [(cell.source.splitlines()[-1], cell) for cell in cells], warnings
 
     def test_they_are_stored_without_outputs(self):

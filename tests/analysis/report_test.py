@@ -231,8 +231,8 @@ class OwnResultsTest(unittest.TestCase):
             file["x"] = 1.0
         (self.folder / "torn.h5").write_text("torn")
         figure.main([str(self.folder / "mine" / "b9.h5")])
-        code, said, page = self.report_of(self.folder)
-        self.assertEqual((code, said, page.open), (0, "", []))
+        code, stderr, page = self.report_of(self.folder)
+        self.assertEqual((code, stderr, page.open), (0, "", []))
         articles = [
             "many-recipes",
             "a.h5",
@@ -264,8 +264,8 @@ class OwnResultsTest(unittest.TestCase):
         with h5py.File(self.folder / "other.h5", "w") as file:
             file["x"] = 1.0
         synthetic.trajectory(self.folder / "a.checkpoint.12.h5", RECIPE, steps=5)
-        said = f"report: {self.folder}: contains no results of bathline\n"
-        self.assertEqual(self.report_of(self.folder), (2, said, None))
+        stderr = f"report: {self.folder}: contains no results of bathline\n"
+        self.assertEqual(self.report_of(self.folder), (2, stderr, None))
         absent = self.folder / "absent"
         self.assertEqual(self.report_of(absent), (2, f"report: {absent}: no such folder\n", None))
 
@@ -393,25 +393,25 @@ class SweepTableTest(unittest.TestCase):
         synthetic.trajectory(b, RECIPE, steps=5)
         with h5py.File(b, "r+") as file:
             del file["closed/limit"]
-        code, said, rows = self.table_of(a, b, "--of", "closed.limit", "--of", "open.limit")
+        code, stderr, rows = self.table_of(a, b, "--of", "closed.limit", "--of", "open.limit")
         self.assertEqual(code, 1)
-        self.assertEqual(len(said), 1)
-        self.assertTrue(said[0].startswith(f"sweep_table: {b}: no variable 'closed.limit'; the group 'closed' has "), said)
+        self.assertEqual(len(stderr), 1)
+        self.assertTrue(stderr[0].startswith(f"sweep_table: {b}: no variable 'closed.limit'; the group 'closed' has "), stderr)
         self.assertEqual([row["closed.limit"] for row in rows], ["0.5", ""])
         for row in rows:
             self.assertEqual((row["status"], row["open.limit"], row["energy"]), ("complete", "0.5", "1.0"))
-        code, said, rows = self.table_of(a, "--of", "closed.q[0][0]")
+        code, stderr, rows = self.table_of(a, "--of", "closed.q[0][0]")
         self.assertEqual((code, rows[0]["closed.q[0][0]"]), (1, ""))
-        self.assertRegex(said[0], r"a.h5: 'closed.q\[0\]\[0\]' is a series; a statistic makes it a number")
+        self.assertRegex(stderr[0], r"a.h5: 'closed.q\[0\]\[0\]' is a series; a statistic makes it a number")
 
     def test_a_file_that_is_no_result(self):
         path = self.folder / "other.h5"
         with h5py.File(path, "w") as file:
             file["x"] = 1.0
-        code, said, rows = self.table_of(path)
+        code, stderr, rows = self.table_of(path)
         self.assertEqual((code, rows[0]["status"]), (1, "unreadable"))
         self.assertEqual(
-            said, [f"sweep_table: {path} cannot be read: not a result of bathline: the attribute `status` is missing"]
+            stderr, [f"sweep_table: {path} cannot be read: not a result of bathline: the attribute `status` is missing"]
         )
 
 
@@ -439,23 +439,23 @@ class CrashTest(unittest.TestCase):
         patch.start()
         self.addCleanup(patch.stop)
 
-    def check_outcome(self, said):
+    def check_outcome(self, stderr):
         """The report and both tables contain the other files, and one line with the reason for the second one."""
         self.assertEqual(report.main([str(self.folder), "-o", str(self.folder / "report.html")]), 0)
         page = Page((self.folder / "report.html").read_text())
         self.assertEqual(page.text.count("conserved <exactly>"), 2)
-        self.assertEqual(page.text.count(said), 1)
+        self.assertEqual(page.text.count(stderr), 1)
 
         output, errors = io.StringIO(), io.StringIO()
         with redirect_stdout(output):
             self.assertEqual(claims_table.main([*map(str, self.paths)]), 1)
         lines = output.getvalue().splitlines()
         self.assertEqual([sum(line.startswith(f"paper/{name} ") for line in lines) for name in "abc"], [4, 1, 4])
-        self.assertEqual(output.getvalue().count(said), 1)
+        self.assertEqual(output.getvalue().count(stderr), 1)
 
         with redirect_stderr(errors):
             self.assertEqual(sweep_table.main([*map(str, self.paths), "-o", str(self.folder / "table.csv")]), 1)
-        self.assertRegex(errors.getvalue(), f"^sweep_table: {self.paths[1]} .*{said}\\n$")
+        self.assertRegex(errors.getvalue(), f"^sweep_table: {self.paths[1]} .*{stderr}\\n$")
         rows = list(csv.DictReader((self.folder / "table.csv").read_text().splitlines()))
         self.assertEqual([row["status"] for row in rows], ["complete", "unreadable", "complete"])
 

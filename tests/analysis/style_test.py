@@ -33,9 +33,9 @@ def names_of_integrators():
     return [line.split()[0] for line in text.splitlines() if line[:1].strip()]
 
 
-def drawn(look):
+def drawn(curve_style):
     """The properties of a style that all forms of a curve show."""
-    return look.color, look.dashes
+    return curve_style.color, curve_style.dashes
 
 
 class TableTest(unittest.TestCase):
@@ -46,14 +46,14 @@ class TableTest(unittest.TestCase):
             self.assertIsNotNone(style.style_of_method({"method": name}), name)
 
     def test_no_two_methods_have_the_same_style(self):
-        looks = {}
-        for name, keys, look in style.METHODS:
-            looks.setdefault((look.color, look.dashes), []).append((name, keys))
-            looks.setdefault((look.color, look.marker), []).append((name, keys))
+        styles = {}
+        for name, keys, curve_style in style.METHODS:
+            styles.setdefault((curve_style.color, curve_style.dashes), []).append((name, keys))
+            styles.setdefault((curve_style.color, curve_style.marker), []).append((name, keys))
         midpoint = [("gamma", {"gamma": 0.5}), ("time-centred", {}), ("gauss", {"stages": 1})]
-        for look, methods in looks.items():
+        for curve_style, methods in styles.items():
             if methods != midpoint:
-                self.assertEqual(len(methods), 1, f"{look}: {methods}")
+                self.assertEqual(len(methods), 1, f"{curve_style}: {methods}")
 
     def test_options_select_the_style(self):
         for table, color in (
@@ -69,8 +69,8 @@ class TableTest(unittest.TestCase):
 
     def test_a_series_has_the_style_of_its_method_unless_it_sets_its_own(self):
         recipe = {"integrators": [{"method": "rk4"}, {"method": "gauss", "stages": 2, "name": "gauss-2"}]}
-        look = style.style_of_series(recipe, {"of": "convergence.gauss-2.error_q", "style": "marked"}, 5)
-        self.assertEqual((look.color, look.marker), (style.PALETTE["brown"], "H"))
+        curve_style = style.style_of_series(recipe, {"of": "convergence.gauss-2.error_q", "style": "marked"}, 5)
+        self.assertEqual((curve_style.color, curve_style.marker), (style.PALETTE["brown"], "H"))
         self.assertEqual(style.style_of_series(recipe, {"of": "rk4.q[0][1]"}, 3).color, style.PALETTE["wine"])
         own = style.style_of_series(recipe, {"of": "rk4.q[0]", "color": 2, "style": "dotted"}, 0)
         self.assertEqual((own.color, own.dashes), (style.PALETTE["green"], "dotted"))
@@ -99,9 +99,9 @@ class RecipesTest(unittest.TestCase):
 
     def test_colours_of_a_panel_are_distinct(self):
         for where, recipe, series in self.panels():
-            looks = [style.style_of_series(recipe, entry, index) for index, entry in enumerate(series)]
+            styles = [style.style_of_series(recipe, entry, index) for index, entry in enumerate(series)]
             methods = [style.style_of_method(integrator_of(recipe, entry["of"]) or {}) for entry in series]
-            curves = zip(looks, methods, map(kind_of, series))
+            curves = zip(styles, methods, map(kind_of, series))
             for (first, method, kind), (second, second_method, second_kind) in combinations(curves, 2):
                 # Points may have the colour of the theory, given as numbers, with which they are compared.
                 if {kind, second_kind} == {"points", "theory"}:

@@ -69,10 +69,10 @@ def reason_without_slurm():
         return f"{', '.join(missing)} are missing, and apt-get is not available to install them"
     command = ["apt-get", "-q", "-y", "-o", "DPkg::Lock::Timeout=60", "install", "--no-install-recommends"]
     environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
-    for words in (["apt-get", "-q", "update"], [*command, "slurm-wlm", "munge"]):
-        done = subprocess.run(words, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=200)
+    for arguments in (["apt-get", "-q", "update"], [*command, "slurm-wlm", "munge"]):
+        done = subprocess.run(arguments, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=200)
         if done.returncode != 0:
-            return f"{' '.join(words)} failed: {done.stderr[-300:]}"
+            return f"{' '.join(arguments)} failed: {done.stderr[-300:]}"
     missing = [name for name in NEEDED if shutil.which(name) is None]
     return f"{', '.join(missing)} are missing after the installation" if missing else ""
 
@@ -125,10 +125,10 @@ class Slurm:
             self.start("slurmd", "-D", "-N", node)
         self.wait("idle nodes", lambda: self.ask("sinfo", "-h", "-o", "%t %D").split() == ["idle", str(len(NODES))])
 
-    def start(self, *words):
-        log = open(self.folder / f"{words[0]}-{len(self.daemons)}.out", "wb")
+    def start(self, *arguments):
+        log = open(self.folder / f"{arguments[0]}-{len(self.daemons)}.out", "wb")
         self.daemons.append(
-            subprocess.Popen(words, env=self.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+            subprocess.Popen(arguments, env=self.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
         )
         log.close()
 
@@ -142,8 +142,8 @@ class Slurm:
                 raise AssertionError(f"no {event} within {timeout} s: {self.logs()}")
             time.sleep(0.2)
 
-    def ask(self, *words, **options):
-        done = subprocess.run(words, env=self.environment, capture_output=True, text=True, timeout=30, **options)
+    def ask(self, *arguments, **options):
+        done = subprocess.run(arguments, env=self.environment, capture_output=True, text=True, timeout=30, **options)
         return done.stdout
 
     def state_of(self, job):
@@ -171,11 +171,11 @@ class Slurm:
             if not process.name.isdigit():
                 continue
             try:
-                words = (process / "cmdline").read_bytes()
+                arguments = (process / "cmdline").read_bytes()
                 environment = (process / "environ").read_bytes()
             except OSError:
                 continue
-            if str(self.folder).encode() in words + environment and int(process.name) != os.getpid():
+            if str(self.folder).encode() in arguments + environment and int(process.name) != os.getpid():
                 os.kill(int(process.name), signal.SIGKILL)
         shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -191,9 +191,9 @@ class SlurmTest(FolderTest):
         cls.addClassCleanup(cls.slurm.end)
         cls.slurm.begin()
 
-    def submit(self, *words):
+    def submit(self, *arguments):
         done = subprocess.run(
-            ["sbatch", "--parsable", *map(str, words)],
+            ["sbatch", "--parsable", *map(str, arguments)],
             env=self.slurm.environment | {"BATHLINE_ROOT": str(SOURCE)},
             cwd=self.folder,
             capture_output=True,

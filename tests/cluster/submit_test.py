@@ -16,7 +16,7 @@ from program import MPI_SETTINGS, OSCILLATOR, SOURCE, FolderTest, changed, run, 
 STUB = """#!/usr/bin/python3
 import json, os, sys
 with open(os.environ["NOTES"], "a") as notes:
-    notes.write(json.dumps({"words": sys.argv[1:], "root": os.environ.get("BATHLINE_ROOT")}) + "\\n")
+    notes.write(json.dumps({"arguments": sys.argv[1:], "root": os.environ.get("BATHLINE_ROOT")}) + "\\n")
 print("%d;cluster" % (6 + sum(1 for line in open(os.environ["NOTES"]))))
 """
 
@@ -32,12 +32,12 @@ class SubmitTest(FolderTest):
         stub.chmod(0o755)
         self.notes = self.work_folder / "notes"
 
-    def submit(self, *words, code=0):
+    def submit(self, *arguments, code=0):
         """Run cluster/submit outside the project; return the arguments of each call of sbatch."""
         environment = MPI_SETTINGS | os.environ | {"NOTES": str(self.notes)}
         environment["PATH"] = f"{self.work_folder}/bin:{environment['PATH']}"
         done = subprocess.run(
-            [SOURCE / "cluster" / "submit", *map(str, words)],
+            [SOURCE / "cluster" / "submit", *map(str, arguments)],
             cwd=self.work_folder, env=environment, capture_output=True, text=True, timeout=60,
         )
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
@@ -45,15 +45,15 @@ class SubmitTest(FolderTest):
         calls = [json.loads(line) for line in self.notes.read_text().splitlines()] if self.notes.exists() else []
         for call in calls:
             self.assertEqual(call["root"], str(SOURCE))
-        return [call["words"] for call in calls]
+        return [call["arguments"] for call in calls]
 
     def test_a_run_and_its_figure(self):
         text = toml(OSCILLATOR) + '[figure]\nkind = "lines"\npanels = [{ series = [{ of = "closed.q" }] }]\n'
         recipe = write_recipe(self.work_folder / "my run.toml", text)
-        words = [recipe, "-o", "my run.h5", "--set", "time.steps=40", "--", "-ksp_type", "cg"]
-        job, after = self.submit("-N", "4", "-t", "02:00:00", "--", *words)
+        arguments = [recipe, "-o", "my run.h5", "--set", "time.steps=40", "--", "-ksp_type", "cg"]
+        job, after = self.submit("-N", "4", "-t", "02:00:00", "--", *arguments)
         script = str(SOURCE / "cluster" / "submit.slurm")
-        self.assertEqual(job, ["--parsable", "-N", "4", "-t", "02:00:00", script, *map(str, words)])
+        self.assertEqual(job, ["--parsable", "-N", "4", "-t", "02:00:00", script, *map(str, arguments)])
         self.assertIn("--dependency=afterany:7", after)
         self.assertEqual(self.text, "run: job 7\nanalysis: job 8\n")
         # Run the command of the second job on the result of the first.
@@ -82,8 +82,8 @@ class SubmitTest(FolderTest):
         recipe = write_recipe(self.work_folder / "run.toml", changed(OSCILLATOR, time={"step": -1.0}))
         self.assertEqual(self.submit(recipe, code=2), [])
         self.assertIn("step", self.text)
-        for words in ([], ["-N", "4"], ["-N", "4", recipe], ["-N", "4", "--"]):
-            self.assertEqual(self.submit(*words, code=2), [])
+        for arguments in ([], ["-N", "4"], ["-N", "4", recipe], ["-N", "4", "--"]):
+            self.assertEqual(self.submit(*arguments, code=2), [])
             self.assertIn("usage: cluster/submit", self.text)
         self.assertEqual(self.submit(self.work_folder / "absent.toml", code=2), [])
         self.submit("-h")
@@ -113,13 +113,13 @@ class JobTest(FolderTest):
         self.recipe = write_recipe(self.work_folder / "run.toml", changed(OSCILLATOR, output={"checkpoint_every": 25}))
         self.sweep = write_recipe(self.work_folder / "sweep.toml", SWEEP)
 
-    def job(self, script, *words, code=0, **variables):
+    def job(self, script, *arguments, code=0, **variables):
         """Run a job script as the scheduler would; return the arguments of every command that it started."""
         self.notes.unlink(missing_ok=True)
         environment = MPI_SETTINGS | os.environ | {"NOTES": str(self.notes), "BATHLINE_ROOT": str(SOURCE)}
         environment |= {"PATH": f"{self.work_folder}/bin:{environment['PATH']}"} | variables
         done = subprocess.run(
-            ["bash", SOURCE / "cluster" / script, *map(str, words)],
+            ["bash", SOURCE / "cluster" / script, *map(str, arguments)],
             cwd=self.work_folder, env=environment, capture_output=True, text=True, timeout=90,
         )
         self.text = done.stdout + done.stderr
@@ -127,8 +127,8 @@ class JobTest(FolderTest):
         lines = self.notes.read_text().splitlines() if self.notes.exists() else []
         return [line.split("\0")[:-1] for line in lines]
 
-    def slurm(self, *words, **options):
-        return self.job("submit.slurm", *words, SLURM_JOB_ID="7", **options)
+    def slurm(self, *arguments, **options):
+        return self.job("submit.slurm", *arguments, SLURM_JOB_ID="7", **options)
 
     def elements(self):
         """Settings and PETSc options of the elements of the sweep that have run."""
@@ -139,8 +139,8 @@ class JobTest(FolderTest):
         return elements
 
     def test_an_element_of_a_sweep_with_options_of_petsc(self):
-        words = [self.sweep, "-o", "s.h5", "--", "-ksp_type", "cg"]
-        self.slurm(*words, SLURM_ARRAY_JOB_ID="7", SLURM_ARRAY_TASK_ID="4")
+        arguments = [self.sweep, "-o", "s.h5", "--", "-ksp_type", "cg"]
+        self.slurm(*arguments, SLURM_ARRAY_JOB_ID="7", SLURM_ARRAY_TASK_ID="4")
         ((settings, options),) = self.elements()
         self.assertEqual(settings, ["environments.0.sites=75", "time.step=0.05"])
         self.assertIn("-ksp_type cg", options)
@@ -155,34 +155,34 @@ class JobTest(FolderTest):
     def test_a_resumed_run_gets_all_arguments(self):
         """Arguments may come before and after the recipe."""
         common = ["--set", "system.k=1.5", "--log-json", "log.json"]
-        words = ["-o", "r.h5", *common, self.recipe, "--", "-ksp_type", "cg"]
-        notes = self.slurm("--wall-time", "1e-6", *words, code=85)
+        arguments = ["-o", "r.h5", *common, self.recipe, "--", "-ksp_type", "cg"]
+        notes = self.slurm("--wall-time", "1e-6", *arguments, code=85)
         self.assertEqual(notes[1], ["scontrol", "requeue", "7"])
-        ((program, *resumed), _) = self.slurm("--wall-time=1e-6", *words, code=85, SLURM_RESTART_COUNT="1")
+        ((program, *resumed), _) = self.slurm("--wall-time=1e-6", *arguments, code=85, SLURM_RESTART_COUNT="1")
         self.assertEqual(resumed[:4], ["resume", "r.h5", "--recipe", str(self.recipe)])
         self.assertEqual(resumed[-3:], ["--", "-ksp_type", "cg"])
         for word in (*common, "--wall-time=1e-6"):
             self.assertIn(word, resumed[:-3])
-        self.slurm(*words, SLURM_RESTART_COUNT="2")
+        self.slurm(*arguments, SLURM_RESTART_COUNT="2")
         with h5py.File(self.work_folder / "r.h5") as file:
             self.assertEqual(file.attrs["status"], "complete")
 
     def test_a_signal_before_the_program_handles_it_requeues_the_job(self):
         """SIGUSR1 ends the program with 128 + 10, which counts as a request to stop; the run then starts again."""
-        words = ["-o", "r.h5", self.recipe]
-        notes = self.slurm(*words, code=85, SIGNALLED="yes")
+        arguments = ["-o", "r.h5", self.recipe]
+        notes = self.slurm(*arguments, code=85, SIGNALLED="yes")
         self.assertEqual(notes[1], ["scontrol", "requeue", "7"])
-        self.slurm(*words, SLURM_RESTART_COUNT="1")
+        self.slurm(*arguments, SLURM_RESTART_COUNT="1")
 
     def test_a_job_requeued_before_its_first_checkpoint_starts_again(self):
         (self.work_folder / "r.h5").write_bytes(b"")
-        words = ["-o", "r.h5", self.recipe]
-        self.slurm(*words, code=2)
-        self.slurm(*words, SLURM_RESTART_COUNT="1")
+        arguments = ["-o", "r.h5", self.recipe]
+        self.slurm(*arguments, code=2)
+        self.slurm(*arguments, SLURM_RESTART_COUNT="1")
 
     def test_a_job_without_a_recipe_is_a_usage_error(self):
-        for words in ([], ["-o", "r.h5"], ["--wall-time", "3", "--", "-ksp_type"]):
-            self.assertEqual(self.slurm(*words, code=2, SLURM_ARRAY_JOB_ID="7", SLURM_ARRAY_TASK_ID="4"), [])
+        for arguments in ([], ["-o", "r.h5"], ["--wall-time", "3", "--", "-ksp_type"]):
+            self.assertEqual(self.slurm(*arguments, code=2, SLURM_ARRAY_JOB_ID="7", SLURM_ARRAY_TASK_ID="4"), [])
             self.assertIn("give a recipe", self.text)
 
 

@@ -208,18 +208,18 @@ def _has_equal_scales(panel, curves):
 
 def _line_options(recipe, series, index, size):
     """matplotlib's line properties of the series with this index in its panel and this number of values."""
-    look = style.style_of_series(recipe, series, index)
-    line = style.line_properties(look) | {"label": "_unnamed"}
+    options = style.style_of_series(recipe, series, index)
+    line = style.line_properties(options) | {"label": "_unnamed"}
     if series.get("style") == "dots":
         # Few dots are larger, such that the inked area is about the same, up to 2.5 times the diameter.
         diameter = MIN_DOT_DIAMETER * np.clip(np.sqrt(MANY_DOTS / max(size, 1)), 1.0, 2.5)
         return line | {"linestyle": "none", "marker": ".", "markersize": diameter, "markeredgewidth": 0, "gid": "dots"}
     if series.get("style") not in _MARKED_STYLES:
-        return line | {"gid": look.dashes}
-    marks = {"marker": look.marker, "markersize": 3.4, "markerfacecolor": "white", "markeredgewidth": 0.8}
+        return line | {"gid": options.dashes}
+    marks = {"marker": options.marker, "markersize": 3.4, "markerfacecolor": "white", "markeredgewidth": 0.8}
     if series["style"] == "points":
         line["linestyle"] = "none"
-    return line | marks | {"linewidth": 0.8, "zorder": 2.6, "gid": f"{series['style']} {look.dashes}"}
+    return line | marks | {"linewidth": 0.8, "zorder": 2.6, "gid": f"{series['style']} {options.dashes}"}
 
 
 def _draw_panel(axes, recipe, panel, curves, names, shape):
@@ -234,7 +234,7 @@ def _draw_panel(axes, recipe, panel, curves, names, shape):
 
     handles = []
     for index, curve in enumerate(curves):
-        look = _line_options(recipe, curve.series, index, curve.y.values.size)
+        options = _line_options(recipe, curve.series, index, curve.y.values.size)
         if log_y and not _is_positive(curve):
             # Series without positive values are omitted and marked in the legend.
             missing = f"{names[index] or curve.y.path} (not positive)"
@@ -242,9 +242,9 @@ def _draw_panel(axes, recipe, panel, curves, names, shape):
             continue
         if names[index]:
             larger = {"markersize": 5} if curve.series.get("style") == "dots" else {}
-            handles.append(Line2D([], [], **look | {"label": names[index]} | larger))
+            handles.append(Line2D([], [], **options | {"label": names[index]} | larger))
         if curve.y.values.ndim == 0:
-            axes.axhline(float(curve.y.values) * curve.scale, **look)
+            axes.axhline(float(curve.y.values) * curve.scale, **options)
             continue
         x, y = curve.x.values, curve.y.values * curve.scale
         error = curve.error
@@ -256,17 +256,17 @@ def _draw_panel(axes, recipe, panel, curves, names, shape):
             y = np.abs(y) if curve.series.get("minus") else y
             y = np.where(y > 0, y, np.nan)
         if curve.series.get("band"):
-            _draw_band(axes, *envelope(x, y, log_x), look, log_y)
+            _draw_band(axes, *envelope(x, y, log_x), options, log_y)
             continue
         drawn = _drawn_indices(curve.series.get("style"), x, y, log_x)
-        axes.plot(x[drawn], y[drawn], rasterized=look["gid"] == "dots" and len(drawn) > MAX_VECTOR_DOTS, **look)
+        axes.plot(x[drawn], y[drawn], rasterized=options["gid"] == "dots" and len(drawn) > MAX_VECTOR_DOTS, **options)
         if error is not None and curve.series.get("style") == "points":
             axes.errorbar(
-                x[drawn], y[drawn], error[drawn], fmt="none", ecolor=look["color"], elinewidth=0.8, zorder=2.5
+                x[drawn], y[drawn], error[drawn], fmt="none", ecolor=options["color"], elinewidth=0.8, zorder=2.5
             )
         elif error is not None:
             axes.fill_between(
-                x[drawn], (y - error)[drawn], (y + error)[drawn], color=look["color"], alpha=0.25, linewidth=0
+                x[drawn], (y - error)[drawn], (y + error)[drawn], color=options["color"], alpha=0.25, linewidth=0
             )
 
     for mark in panel.get("marks") or []:
@@ -302,13 +302,13 @@ def _is_positive(curve):
     return bool(np.any(values != 0 if curve.series.get("minus") else values > 0)) or not np.any(np.isfinite(values))
 
 
-def _draw_band(axes, x, low, high, look, log_y):
+def _draw_band(axes, x, low, high, options, log_y):
     """Draw the envelope of a series and fill it; on a logarithmic axis only the upper edge."""
-    axes.plot(x, high, **look)
+    axes.plot(x, high, **options)
     if log_y:
         return
-    axes.plot(x, low, **look)
-    axes.fill_between(x, low, high, color=look["color"], alpha=0.2, linewidth=0)
+    axes.plot(x, low, **options)
+    axes.fill_between(x, low, high, color=options["color"], alpha=0.2, linewidth=0)
 
 
 def _is_counted(curve):

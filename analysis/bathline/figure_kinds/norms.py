@@ -50,8 +50,8 @@ def draw(result, spec):
             raise AnalysisError(
                 f"{result.path}: '{quantity.path}' is a series, but a figure of kind 'norms' needs numbers"
             )
-        value, look = float(quantity.values), style.style_of_series(result.recipe, entry, row)
-        axes.plot([value], [row], linestyle="none", marker=look.marker, markersize=4.5, color=look.color)
+        value, curve_style = float(quantity.values), style.style_of_series(result.recipe, entry, row)
+        axes.plot([value], [row], linestyle="none", marker=curve_style.marker, markersize=4.5, color=curve_style.color)
         axes.annotate(
             format_number(float(f"{value:.5g}")),
             (value, row),

@@ -169,11 +169,11 @@ def _draw_fronts(axes, result, path, sites):
         chosen = (
             outward[np.unique(np.linspace(0, len(outward) - 1, MAX_RINGS).astype(int))] if len(outward) else []
         )
-        look = {"linestyle": "none", "marker": "o", "markersize": 3, "markerfacecolor": "none"}
-        look |= {"markeredgecolor": "black", "markeredgewidth": 0.6}
-        look["label"] = f"this run: {_front_text(_number(result, f'{prefix}.front_speed'))}"
-        axes.plot(front.values[chosen], front.scale.values[chosen], **look)
-        handles.append(Line2D([], [], **look))
+        options = {"linestyle": "none", "marker": "o", "markersize": 3, "markerfacecolor": "none"}
+        options |= {"markeredgecolor": "black", "markeredgewidth": 0.6}
+        options["label"] = f"this run: {_front_text(_number(result, f'{prefix}.front_speed'))}"
+        axes.plot(front.values[chosen], front.scale.values[chosen], **options)
+        handles.append(Line2D([], [], **options))
     return handles
 
 
