@@ -178,7 +178,7 @@ TEST(MpiTrajectory, PowerOfNoiseIsTheHeatBetweenTwoRecords) {
   for (const std::string label : {"baoab", "gjf", "gamma", "exact"}) {
     const std::vector<double> time = run.values(label + "/time"), dissipated = run.values(label + "/energy_dissipated"),
                               power = run.values(label + "/power");
-    const std::size_t each = name == "exact" ? 1 : 2;
+    const std::size_t each = label == "exact" ? 1 : 2;
     ASSERT_EQ(power.size(), each * time.size());
     ASSERT_EQ(time.size(), 12u);
     for (std::size_t i = 0; i < each; ++i) EXPECT_EQ(power[i], 0.0);
