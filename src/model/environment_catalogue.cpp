@@ -20,7 +20,7 @@ int particles_of(const ParticleSystem& system) {
 bool check_size(const Section& section, const char* key, Mistakes& mistakes) {
   constexpr long max = 1'000'000'000'000'000;
   if (section.integer(key) <= max) return true;
-  mistakes.add(section.where(key), fmt::format("{} = {}: must be at max {}", key, section.integer(key), max));
+  mistakes.add(section.where(key), fmt::format("{} = {}: must be at most {}", key, section.integer(key), max));
   return false;
 }
 

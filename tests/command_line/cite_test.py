@@ -60,12 +60,12 @@ class CiteTest(FolderTest):
         method = {"method": "yoshida4", "on": "open", "name": "open"}
         self.assertIn("yoshida1990", self.cited(changed(OSCILLATOR, integrators=[method])))
         self.assertNotIn("yoshida1990", base)
-        swept = toml(OSCILLATOR) + '[sweep]\nintegrators.open.name = ["gamma", "yoshida4"]\n'
+        swept = toml(OSCILLATOR) + '[sweep]\nintegrators.open.method = ["gamma", "yoshida4"]\n'
         path = self.folder / "swept.toml"
         path.write_text(swept)
         with_sets = ["--unset", "integrators.open.gamma"]
         self.assertIn("yoshida1990", keys_in(run(["cite", path, *with_sets]).out))
-        one = run(["cite", path, *with_sets, "--unset", "sweep", "--set", "integrators.open.name=rk4"])
+        one = run(["cite", path, *with_sets, "--unset", "sweep", "--set", "integrators.open.method=rk4"])
         self.assertNotIn("yoshida1990", keys_in(one.out))
 
     def test_every_installed_recipe_is_cited_once(self):

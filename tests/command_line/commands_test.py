@@ -110,7 +110,7 @@ class CheckTest(FolderTest):
 
     def test_oscillators_are_not_called_sites(self):
         bath = {"name": "bath", "kind": "heat-bath", "oscillators": 30, "damping": 0.3, "omega_max": 9.0}
-        mixed = changed(OSCILLATOR, environment=[*OSCILLATOR["environments"], bath, bath | {"name": "other"}])
+        mixed = changed(OSCILLATOR, environments=[*OSCILLATOR["environments"], bath, bath | {"name": "other"}])
         outcome = run(["check", write_recipe(self.new_folder() / "mixed.toml", mixed)])
         self.assertRegex(outcome.out, r"steps of 0.05, 45 sites \(line\), 60 oscillators \(bath, other\)\n")
 

@@ -55,7 +55,7 @@ class Convert(FolderTest):
         line = {"name": "line", "kind": "spring-mass-line", "sites": 70, "M": 0.1, "lambda": 2.0, "far_end": "free"}
         density = {"name": "bath", "kind": "memory", "spectral_density": "0.3*w*exp(-w)", "tolerance": 1e-6}
         density["representation"] = "star"
-        recipe = write_recipe(self.folder / "both.toml", changed(RECIPE, environment=[density, line]))
+        recipe = write_recipe(self.folder / "both.toml", changed(RECIPE, environments=[density, line]))
         expected = self.path_of(recipe)
         chain = self.folder / "chain.toml"
         self.assert_code(self.convert(recipe, "chain", "-o", chain), 0)
@@ -67,17 +67,17 @@ class Convert(FolderTest):
 
     def test_a_density_as_a_chain_has_a_free_end(self):
         density = {"name": "bath", "kind": "memory", "spectral_density": "0.3*w*exp(-w)", "tolerance": 1e-6}
-        star = changed(RECIPE, environment=[density | {"representation": "star"}])
+        star = changed(RECIPE, environments=[density | {"representation": "star"}])
         recipe = write_recipe(self.folder / "density.toml", star)
         expected = self.path_of(recipe)
-        chain = changed(RECIPE, environment=[density | {"representation": "chain"}])
+        chain = changed(RECIPE, environments=[density | {"representation": "chain"}])
         back = self.folder / "density-again.toml"
         self.assert_code(self.convert(write_recipe(self.folder / "density-chain.toml", chain), "star", "-o", back), 0)
         self.assertLess(np.abs(self.path_of(back) - expected).max(), 1e-11)
 
     def test_a_kernel_is_built_in_the_requested_form(self):
         density = {"name": "bath", "kind": "memory", "spectral_density": "0.2*w^2*exp(-w)", "tolerance": 1e-9}
-        recipe = write_recipe(self.folder / "kernel.toml", changed(RECIPE, environment=[density]))
+        recipe = write_recipe(self.folder / "kernel.toml", changed(RECIPE, environments=[density]))
         expected = self.path_of(recipe)
         outcome = self.convert(recipe, "exponentials", ranks=2)
         self.assert_code(outcome, 0)
@@ -98,7 +98,7 @@ class Convert(FolderTest):
 
     def test_one_exponential_is_a_spring_and_a_damper_in_series(self):
         drude = {"name": "bath", "kind": "memory", "kernel": "0.7*exp(-1.5*t)", "tolerance": 1e-10}
-        recipe = write_recipe(self.folder / "drude.toml", changed(RECIPE, environment=[drude]))
+        recipe = write_recipe(self.folder / "drude.toml", changed(RECIPE, environments=[drude]))
         self.assert_code(self.convert(recipe, "exponentials"), 0)
         environment = tomllib.loads((self.folder / "drude-bath-exponentials.toml").read_text())["environments"][0]
         self.assertEqual(environment["frequency"], [0.0])
@@ -108,7 +108,7 @@ class Convert(FolderTest):
 
     def test_a_thermal_line_is_a_thermal_bath(self):
         line = {"name": "bath", "kind": "spring-mass-line", "sites": 9, "M": 0.1, "lambda": 2.0, "far_end": "free"}
-        recipe = write_recipe(self.folder / "warm.toml", changed(RECIPE, environment=[line | {"kT": 0.7}]))
+        recipe = write_recipe(self.folder / "warm.toml", changed(RECIPE, environments=[line | {"kT": 0.7}]))
         self.assert_code(self.convert(recipe, "star"), 0)
         environment = tomllib.loads((self.folder / "warm-bath-star.toml").read_text())["environments"][0]
         self.assertEqual(environment["kT"], 0.7)
@@ -119,7 +119,7 @@ class Convert(FolderTest):
         self.assert_code(run(["check", self.folder / "warm-chain.toml"]), 0)
 
     def refused(self, message, environment, to="star", *more):
-        recipe = write_recipe(self.folder / "no.toml", changed(RECIPE, environment=[{"name": "bath"} | environment]))
+        recipe = write_recipe(self.folder / "no.toml", changed(RECIPE, environments=[{"name": "bath"} | environment]))
         outcome = self.convert(recipe, to, *more, ranks=2)
         self.assert_code(outcome, 2)
         self.assert_said_once(outcome, message)
@@ -155,7 +155,7 @@ class Convert(FolderTest):
         (self.folder / "t.txt").write_text("1 0.2\n2 0.3\n")
         (self.folder / "elsewhere").mkdir()
         beside = {"name": "table", "kind": "heat-bath", "spectrum": "table", "file": "t.txt"}
-        recipe = write_recipe(recipe, changed(RECIPE, environment=[RECIPE["environments"][0], beside]))
+        recipe = write_recipe(recipe, changed(RECIPE, environments=[RECIPE["environments"][0], beside]))
         outcome = self.convert(recipe, "chain", "-o", self.folder / "elsewhere" / "a.toml")
         self.assert_code(outcome, 2)
         self.assert_said_once(outcome, "`table` is read from t.txt")

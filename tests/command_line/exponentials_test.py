@@ -142,7 +142,7 @@ class Exponentials(FolderTest):
 
     def test_the_smallest_representation_is_chosen(self):
         def chosen(message, **environment):
-            recipe = changed(RECIPE, environment=[{"name": "bath", "kind": "memory"} | environment])
+            recipe = changed(RECIPE, environments=[{"name": "bath", "kind": "memory"} | environment])
             recipe["integrators"] = recipe["integrators"][2:3]
             outcome = self.result(recipe, "free")[1]
             self.assertRegex(outcome.text, message)
@@ -153,10 +153,10 @@ class Exponentials(FolderTest):
         chosen("is a star of .*, by default, since there is no short sum of exponentials", kernel="exp(-t^2)+0.4*exp(-(t-11)^2)")
 
     def test_passive_exponentials_may_have_a_temperature(self):
-        recipe = changed(RECIPE, environment=[MEMORY | {"kernel": "0.5*exp(-3*t)", "kT": 0.4}])
+        recipe = changed(RECIPE, environments=[MEMORY | {"kernel": "0.5*exp(-3*t)", "kT": 0.4}])
         recipe["integrators"] = recipe["integrators"][1:3]
         by_hand = {"name": "bath", "kind": "memory", "stiffness": [0.5], "rate": [3.0], "frequency": [0.0]}
-        twin = changed(recipe, environment=[by_hand | {"kT": 0.4}])
+        twin = changed(recipe, environments=[by_hand | {"kT": 0.4}])
         with h5py.File(self.result(recipe, "warm")[0]) as one, h5py.File(self.result(twin, "twin")[0]) as other:
             for name in ("gamma", "stoermer-verlet"):
                 # The fitted stiffness and rate agree to 1e-10, and the noise is the same.
@@ -168,7 +168,7 @@ class Exponentials(FolderTest):
         def covariance(kernel, environment=(), **integrator):
             memory = {"kind": "memory", "name": "bath", "representation": "exponentials", "kT": 0.4}
             recipe = changed(
-                RECIPE, environment=[memory | kernel, *environment], study={"kind": "covariance"}, time={"step": 0.2, "steps": 500}
+                RECIPE, environments=[memory | kernel, *environment], study={"kind": "covariance"}, time={"step": 0.2, "steps": 500}
             )
             recipe["integrators"] = [{"on": "closed", "name": "run"} | integrator]
             path, _ = self.result(recipe, "warm")
@@ -179,7 +179,7 @@ class Exponentials(FolderTest):
 
         # kT/k and kT/m, with any step.
         for density in ({"spectral_density": "w*exp(-w)"}, {"spectral_density": "0.3*w^3*exp(-w^2/4)"}):
-            for integrator in ({"name": "time-centred"}, {"name": "gauss", "stages": 3}):
+            for integrator in ({"method": "time-centred"}, {"method": "gauss", "stages": 3}):
                 found = covariance(density | {"tolerance": 1e-7}, **integrator)
                 self.assertAlmostEqual(found["qq"], 0.4 / 2.1, delta=1e-10)
                 self.assertAlmostEqual(found["vv"], 0.4 / 1.3, delta=1e-10)
@@ -188,10 +188,10 @@ class Exponentials(FolderTest):
     def test_quantum_noise_of_a_kernel_is_that_of_its_modes(self):
         by_hand = {"name": "bath", "kind": "memory", "stiffness": [0.5], "rate": [3.0], "frequency": [0.0]}
         quantum = {"quantum": True, "hbar": 1.0, "kT": 0.1}
-        recipe = changed(RECIPE, environment=[MEMORY | {"kernel": "0.5*exp(-3*t)"} | quantum])
+        recipe = changed(RECIPE, environments=[MEMORY | {"kernel": "0.5*exp(-3*t)"} | quantum])
         recipe["integrators"] = recipe["integrators"][1:2]
         recipe["environments"][0].pop("representation")
-        twin = changed(recipe, environment=[by_hand | quantum])
+        twin = changed(recipe, environments=[by_hand | quantum])
         with h5py.File(self.result(recipe, "kernel")[0]) as one, h5py.File(self.result(twin, "twin")[0]) as other:
             self.assertLess(np.abs(one["gamma/q"][()] - other["gamma/q"][()]).max(), 1e-8)
             self.assertGreater(np.abs(one["gamma/energy_dissipated"][-1]), 0.01)
@@ -199,7 +199,7 @@ class Exponentials(FolderTest):
 
 class Mistakes(FolderTest):
     def refused(self, message, integrator=None, **environment):
-        recipe = changed(RECIPE, environment=[{"name": "bath", "kind": "memory"} | environment])
+        recipe = changed(RECIPE, environments=[{"name": "bath", "kind": "memory"} | environment])
         recipe["integrators"] = [integrator or {"method": "gamma", "gamma": 0.5, "on": "closed", "name": "closed"}]
         outcome = run(["check", write_recipe(self.folder / "wrong.toml", recipe)], 2)
         self.assert_code(outcome, 2)
@@ -229,7 +229,7 @@ class Mistakes(FolderTest):
 
     def test_sums_by_hand(self):
         sum_of = {"cosine": [1.0, -0.4], "sine": [0.2, 0.0], "rate": [1.0, 2.0], "frequency": [1.5, 0.0]}
-        recipe = changed(RECIPE, environment=[{"name": "bath", "kind": "memory"} | sum_of])
+        recipe = changed(RECIPE, environments=[{"name": "bath", "kind": "memory"} | sum_of])
         self.assert_code(run(["check", write_recipe(self.folder / "right.toml", recipe)]), 0)
         self.refused("there are 2, 1, 2 and 2; give as many", **sum_of | {"sine": [0.2]})
         self.refused("term 1 has a `sine`, but the frequency 0", **sum_of | {"sine": [0.2, 0.1]})

@@ -121,14 +121,14 @@ class FormulaTest(FolderTest):
 
     def test_a_formula_that_becomes_undefined_is_a_numerical_failure(self):
         recipe = changed(HENON_HEILES, system={"V": "y^2 + sqrt(0.2 - x)"})
-        for integrator in ({"name": "stoermer-verlet"}, {"name": "exact"}, {"name": "gauss", "stages": 2}):
+        for integrator in ({"method": "stoermer-verlet"}, {"method": "exact"}, {"method": "gauss", "stages": 2}):
             outcome = self.run_recipe(changed(recipe, integrators=[integrator | {"on": "closed"}]))
             self.assert_code(outcome, 3)
             self.assertRegex(outcome.err, r"step \d+ failed: .*\(V = y\^2 \+ sqrt\(0\.2 - x\)\)")
             self.assertNotIn("nan", outcome.err)
 
     def test_studies_without_external_forces_refuse_them(self):
-        for study in {"kind": "commutativity"}, {"kind": "lyapunov"}, {"kind": "substitution"}:
+        for study in {"kind": "commutativity"}, {"kind": "energy-transfer"}, {"kind": "substituting-system"}:
             outcome = self.run_recipe(changed(DRIVEN, study=study), command="check")
             self.assert_code(outcome, 2)
             kind = study["kind"]

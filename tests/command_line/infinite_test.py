@@ -30,7 +30,7 @@ class Infinite(FolderTest):
     def test_the_certificate_is_in_the_file_and_in_the_log(self):
         beside = {"name": "bath", "kind": "heat-bath", "oscillators": 50, "damping": 0.3, "omega_max": 9.0}
         claim = {"name": "kernel", "quantity": "certificate.kicks.endless.kernel_error", "bounds": [0.0, 1e-9]}
-        recipe = changed(PLANET, environment=[beside, LINE | {"tolerance": 1e-9}], claims=[claim])
+        recipe = changed(PLANET, environments=[beside, LINE | {"tolerance": 1e-9}], claims=[claim])
         path, outcome = self.result(recipe, "certificate")
         for label in ("kicks", "stage", "gauss"):
             self.assertRegex(outcome.text, rf"{label}: `endless` is \d+ exponentials: its kernel is right to")
@@ -48,7 +48,7 @@ class Infinite(FolderTest):
 
     def test_kernels_for_all_times_are_compensated(self):
         line = LINE | {"horizon": "forever", "tolerance": 1e-6}
-        path, outcome = self.result(changed(PLANET, environment=[line]), "ever")
+        path, outcome = self.result(changed(PLANET, environments=[line]), "ever")
         self.assertIn(" for ever, ", outcome.text)
         with h5py.File(path) as file:
             self.assertGreater(file["certificate/kicks/endless/damper"][()], 0.0)
@@ -56,7 +56,7 @@ class Infinite(FolderTest):
 
     def test_same_bits_on_any_ranks_and_beside_a_finite_line(self):
         beside = {"name": "short", "kind": "spring-mass-line", "sites": 90, "M": 0.003, "lambda": 0.5}
-        recipe = changed(PLANET, environment=[LINE, beside])
+        recipe = changed(PLANET, environments=[LINE, beside])
         recipe["integrators"] = [*recipe["integrators"][:1], COMPOSITION]
         one, _ = self.result(recipe, "one")
         self.assert_same_bits(one, self.result(recipe, "two", 2)[0])
@@ -126,7 +126,7 @@ class Infinite(FolderTest):
         self.assertLess(total, 0.02 * of_line)
 
     def test_memory_study_measures_the_kernel(self):
-        recipe = changed(PLANET, study={"kind": "memory"})
+        recipe = changed(PLANET, study={"kind": "memory-kernel"})
         recipe["integrators"] = [recipe["integrators"][0], recipe["integrators"][2]]
         recipe["integrators"] += [
             {"method": "gamma", "gamma": 1.0, "on": "closed", "name": "kicks-first"},
@@ -136,7 +136,7 @@ class Infinite(FolderTest):
         ]
         kernels = {}
         for name, sites in (("endless", "infinite"), ("long", 300)):
-            path, _ = self.result(changed(recipe, environment=[LINE | {"sites": sites}]), f"memory-{name}")
+            path, _ = self.result(changed(recipe, environments=[LINE | {"sites": sites}]), f"memory-{name}")
             kernels[name] = variables(path)
         for label in (one["name"] for one in recipe["integrators"]):
             found = kernels["endless"][f"memory/{label}/endless/kernel"]
@@ -157,9 +157,9 @@ class Infinite(FolderTest):
     def test_memory_study_supports_every_gamma(self):
         gammas = (0.03, 0.2, 0.4, 0.49, 0.5, 0.6, 0.8, 0.97)
         integrators = [{"method": "gamma", "gamma": g, "on": "closed", "name": f"g{100 * g:.0f}"} for g in gammas]
-        recipe = changed(PLANET, study={"kind": "memory"}, integrators=integrators, output={"every": 1})
+        recipe = changed(PLANET, study={"kind": "memory-kernel"}, integrators=integrators, output={"every": 1})
         kernels = [
-            variables(self.result(changed(recipe, environment=[LINE | {"sites": sites}]), f"every-gamma-{sites}")[0])
+            variables(self.result(changed(recipe, environments=[LINE | {"sites": sites}]), f"every-gamma-{sites}")[0])
             for sites in ("infinite", 300)
         ]
         for one, g in zip(integrators, gammas):
@@ -183,7 +183,7 @@ class Infinite(FolderTest):
     def test_continuum_needs_a_spacing(self):
         continuum = {"name": "endless", "kind": "spring-mass-line", "damping": 0.04, "speed": 20.0, "spacing": 1.0}
         paths = [
-            self.result(changed(PLANET, environment=[continuum | {"sites": sites}]), f"spacing-{sites}")[0]
+            self.result(changed(PLANET, environments=[continuum | {"sites": sites}]), f"spacing-{sites}")[0]
             for sites in ("infinite", 300)
         ]
         one, other = (variables(path)["kicks/q"] for path in paths)
@@ -193,7 +193,7 @@ class Infinite(FolderTest):
 class Mistakes(FolderTest):
     def refused(self, message, environment=(), **sections):
         line = LINE | dict(environment)
-        recipe = changed(PLANET, environment=[{k: v for k, v in line.items() if v is not None}], **sections)
+        recipe = changed(PLANET, environments=[{k: v for k, v in line.items() if v is not None}], **sections)
         outcome = run(["check", write_recipe(self.folder / "mistake.toml", recipe)])
         self.assert_code(outcome, 2)
         self.assert_said_once(outcome, message)

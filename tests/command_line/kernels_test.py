@@ -88,10 +88,10 @@ class Kernels(FolderTest):
                     "tolerance": 1e-3,
                 },
             ],
-            study={"kind": "memory"},
+            study={"kind": "memory-kernel"},
             time={"step": 0.01, "steps": 400},
         )
-        recipe["integrators"] = [one for one in recipe["integrators"] if one["name"] == "gamma"]
+        recipe["integrators"] = [one for one in recipe["integrators"] if one["method"] == "gamma"]
         path, _ = self.result(recipe, "tables")
         with h5py.File(path) as file:
             self.assertIn("input_file:density.txt", file.attrs)
@@ -123,7 +123,7 @@ class Kernels(FolderTest):
     def test_star_and_chain_have_a_thermal_start(self):
         for kind, other, parts in (("star", "chain", "oscillators"), ("chain", "star", "sites")):
             baths = [one | ({"kT": 0.5} if one["name"] == kind else {}) for one in RECIPE["environments"]]
-            path, _ = self.result(changed(RECIPE, environment=baths), f"warm-{kind}")
+            path, _ = self.result(changed(RECIPE, environments=baths), f"warm-{kind}")
             with h5py.File(path) as file:
                 degrees = 2 * file[f"certificate/{kind}-exact/{kind}/{parts}"][()]
                 # Each has kT/2 on average, with a standard deviation of kT/sqrt(2).
@@ -133,7 +133,7 @@ class Kernels(FolderTest):
 
     def test_same_bits_on_any_ranks(self):
         recipe = changed(RECIPE)
-        recipe["integrators"] = [one for one in recipe["integrators"] if one["name"] == "stoermer-verlet"]
+        recipe["integrators"] = [one for one in recipe["integrators"] if one["method"] == "stoermer-verlet"]
         one, two = (variables(self.result(recipe, f"on{ranks}", ranks)[0]) for ranks in (1, 3))
         self.assertEqual(set(one), set(two))
         for name, values in one.items():
@@ -142,7 +142,7 @@ class Kernels(FolderTest):
 
 class Mistakes(FolderTest):
     def refused(self, message, **environment):
-        recipe = changed(RECIPE, environment=[{"name": "bath", "kind": "memory"} | environment])
+        recipe = changed(RECIPE, environments=[{"name": "bath", "kind": "memory"} | environment])
         recipe["integrators"] = [{"method": "gamma", "gamma": 0.5, "on": "closed", "name": "closed"}]
         outcome = run(["check", write_recipe(self.folder / "wrong.toml", recipe)])
         self.assert_code(outcome, 2)

@@ -188,7 +188,7 @@ class LagrangianTest(FolderTest):
             self.assertLess(np.abs(one - other).max(), 1e-11)
         self.assertGreater(found[1][2][-1], 0.01)
         # The double pendulum: the bath gains the energy that it loses, to the order of the method.
-        pendulum = changed(PENDULUM, integrators=formula["integrators"], environment=[bath])
+        pendulum = changed(PENDULUM, integrators=formula["integrators"], environments=[bath])
         ranges = []
         for step, steps in (0.01, 200), (0.005, 400):
             self.assert_code(self.run_recipe(changed(pendulum, time={"step": step, "steps": steps})), 0)
@@ -303,7 +303,7 @@ class LagrangianTest(FolderTest):
             "v0": [-1.0, 0.0],
             "damping": [0.0, 0.0],
         }
-        for integrator in {"name": "gauss", "stages": 2}, {"name": "lobatto", "stages": 4}:
+        for integrator in {"method": "gauss", "stages": 2}, {"method": "lobatto", "stages": 4}:
             outcome = self.run_recipe(changed(PENDULUM, system=system, integrators=[integrator | {"on": "open"}]))
             self.assert_code(outcome, 3)
             self.assertRegex(outcome.err, r"step \d+ failed: the Lagrangian is degenerate at t = .*\(L = ")

@@ -116,7 +116,7 @@ class MagneticTest(FolderTest):
             (changed(damped, integrators=[{"method": "herglotz", "on": "open"}]), "without a magnetic field"),
             (changed(damped, study={"kind": "commutativity"}, integrators=gamma), "magnetic_field: a study of the kind"),
             (
-                changed(damped, study={"kind": "duplication", "spread": 0.1}, integrators=gamma),
+                changed(damped, study={"kind": "doubled-variables", "spread": 0.1}, integrators=gamma),
                 r"L of a system of kind `lagrangian`, as B\*\(x\*y_dot - y\*x_dot\)/2",
             ),
         )

@@ -114,7 +114,7 @@ MISTAKES = {
         'kind = "spring',
         r"\"spring-inerter-line\"\?",
     ),
-    "unknown integrator": ('"rk4"', '"rk5"', 'name = "rk5', r"did you mean \"rk4\"\?"),
+    "unknown integrator": ('"rk4"', '"rk5"', 'method = "rk5', r"did you mean \"rk4\"\?"),
     "unknown choice": ('on = "open"', 'on = "opened"', 'on = "opened', r"did you mean \"open\"\?"),
     "text for a number": ("m0 = 1.0", 'm0 = "one"', "m0 = ", r"must be a number, not a text"),
     "fraction for an integer": ("sites = 50", "sites = 50.5", "sites", r"must be an integer"),
@@ -172,12 +172,12 @@ MISTAKES = {
         r"must not contain the character of code 0",
     ),
     "name of an environment that is a folder": ('"between"', '".."', 'name = ".."', r"nor be `\.`"),
-    "label with a slash": ('"damped"', '"dam/ped"', 'label = "dam', r"must consist of letters"),
-    "label with a line end": ('"damped"', r'"damped\n"', 'label = "dam', r"must consist of letters"),
-    "label with a zero": ('"damped"', r'"damped\u0000"', 'label = "dam', r"character of code 0"),
-    "claim with a slash": ('"amplitude"', '"amp/litude"', 'id = "amp', r"must not contain `/`"),
-    "claim with a line end": ('"amplitude"', r'"amp\rlitude"', 'id = "amp', r"must not contain `/`, line ends"),
-    "claim with a zero": ('"amplitude"', r'"amp\u0000"', 'id = "amp', r"character of code 0"),
+    "name of an integrator with a slash": ('"damped"', '"dam/ped"', 'name = "dam', r"must consist of letters"),
+    "name of an integrator with a line end": ('"damped"', r'"damped\n"', 'name = "dam', r"must consist of letters"),
+    "name of an integrator with a zero": ('"damped"', r'"damped\u0000"', 'name = "dam', r"character of code 0"),
+    "claim with a slash": ('"amplitude"', '"amp/litude"', 'name = "amp', r"must not contain `/`"),
+    "claim with a line end": ('"amplitude"', r'"amp\rlitude"', 'name = "amp', r"must not contain `/`, line ends"),
+    "claim with a zero": ('"amplitude"', r'"amp\u0000"', 'name = "amp', r"character of code 0"),
     "no such particle": (
         "attach = [0, 1]",
         "attach = [0, 2]",
@@ -316,11 +316,11 @@ class RecipeMistakesTest(MistakeTest):
 
     def test_parts_that_do_not_fit_together_on_several_ranks(self):
         inerter = OSCILLATOR["environments"][0] | {"kind": "spring-inerter-line", "attach": [0, 1]}
-        none = changed(OSCILLATOR, environment=None)
+        none = changed(OSCILLATOR, environments=None)
         for what, recipe, where, message in (
             (
                 "an inerter line on one particle",
-                changed(OSCILLATOR, environment=[inerter]),
+                changed(OSCILLATOR, environments=[inerter]),
                 'kind = "spring',
                 r"two particles.*takes a spring-mass-line",
             ),
@@ -344,7 +344,7 @@ class RecipeMistakesTest(MistakeTest):
 
     def test_the_run_diverges_beyond_the_stability_limit(self):
         line = {"kind": "spring-mass-line", "sites": 40, "M": 0.02, "lambda": 8.0}
-        recipe = changed(OSCILLATOR, environment=[line], time={"steps": 4000})
+        recipe = changed(OSCILLATOR, environments=[line], time={"steps": 4000})
         recipe["integrators"] = [OSCILLATOR["integrators"][0] | {"allow_unstable": True}]
         recipe["output"] = {"every": 100}
         refusal = self.run_recipe(
@@ -391,7 +391,7 @@ class MemoryMistakesTest(MistakeTest):
 
     def assert_refused_at(self, beginning, message, integrator=None, ranks=None, **keys):
         """One message, with the location of the text that begins so."""
-        recipe = changed(OSCILLATOR, environment=[self.MEMORY | keys], integrators=[self.VERLET | (integrator or {})])
+        recipe = changed(OSCILLATOR, environments=[self.MEMORY | keys], integrators=[self.VERLET | (integrator or {})])
         text = toml(recipe)
         outcome = self.run_recipe(text, ranks=ranks)
         location = location_of(text, beginning)
@@ -399,7 +399,7 @@ class MemoryMistakesTest(MistakeTest):
         self.assertEqual(outcome.err.count("\n"), 1, outcome.err)
 
     def test_the_memory_without_mistakes_runs(self):
-        self.assert_code(self.run_recipe(changed(OSCILLATOR, environment=[self.MEMORY], integrators=[self.VERLET])), 0)
+        self.assert_code(self.run_recipe(changed(OSCILLATOR, environments=[self.MEMORY], integrators=[self.VERLET])), 0)
 
     def test_each_mistake_alone(self):
         self.assert_refused_at("stiffness", r"there are 2, 1 and 2; give as many of each", rate=[0.3], ranks=2)
@@ -412,22 +412,22 @@ class MemoryMistakesTest(MistakeTest):
     def test_integrators(self):
         name = 'name = "'
         for integrator, message in (
-            ({"name": "yoshida4"}, r"`yoshida4`, which has negative substeps.* cannot run backwards"),
-            ({"name": "lobatto", "stages": 3}, r"`lobatto`, which has different matrices for positions and momenta"),
+            ({"method": "yoshida4"}, r"`yoshida4`, which has negative substeps.* cannot run backwards"),
+            ({"method": "lobatto", "stages": 3}, r"`lobatto`, which has different matrices for positions and momenta"),
         ):
             self.assert_refused_at(name + integrator["method"], message, integrator, ranks=2)
         for integrator, message in (
-            ({"name": "rk4"}, r"takes no noise: its numerical dissipation"),
-            ({"name": "gamma", "gamma": 0.25}, r"no noise of `m` balances its memory; use gamma = 0, 0\.5 or 1"),
-            ({"name": "exact"}, r"supports white noise only"),
+            ({"method": "rk4"}, r"takes no noise: its numerical dissipation"),
+            ({"method": "gamma", "gamma": 0.25}, r"no noise of `m` balances its memory; use gamma = 0, 0\.5 or 1"),
+            ({"method": "exact"}, r"supports white noise only"),
         ):
             self.assert_refused_at(name + integrator["method"], message, integrator, kT=0.1)
         spring = {"rate": [0.3, 0.0], "frequency": [1.7, 0.0]}
         self.assert_refused_at("on = ", r"implies no damping: in the long run it acts as a static spring", {"on": "open"}, **spring)
         fast = {"rate": [0.3, 200.0]}
-        self.assert_refused_at("step", r"beyond the stability limit", {"name": "rk4"}, ranks=2, **fast)
+        self.assert_refused_at("step", r"beyond the stability limit", {"method": "rk4"}, ranks=2, **fast)
         # A splitting computes the decay exactly, with any step.
-        self.assert_code(self.run_recipe(changed(OSCILLATOR, environment=[self.MEMORY | fast], integrators=[self.VERLET])), 0)
+        self.assert_code(self.run_recipe(changed(OSCILLATOR, environments=[self.MEMORY | fast], integrators=[self.VERLET])), 0)
 
 
 class HeatBathMistakesTest(MistakeTest):
@@ -443,7 +443,7 @@ class HeatBathMistakesTest(MistakeTest):
     def recipe_with(self, **keys):
         """The oscillator in a bath; a key that is None is left out."""
         bath = {key: value for key, value in (self.BATH | keys).items() if value is not None}
-        return changed(OSCILLATOR, environment=[bath])
+        return changed(OSCILLATOR, environments=[bath])
 
     def assert_refused_at(self, beginning, message, ranks=None, **keys):
         """One message, with the location of the text that begins so."""
@@ -558,7 +558,7 @@ class MemoryTest(MistakeTest):
             with self.subTest(ranks=ranks):
                 # 4 GiB a rank.
                 line = dict(OSCILLATOR["environments"][0], sites=ranks << 28)
-                code, text = self.limited(changed(OSCILLATOR, environment=[line]), "check", ranks=ranks)
+                code, text = self.limited(changed(OSCILLATOR, environments=[line]), "check", ranks=ranks)
                 self.assertEqual(code, 2, text)
                 self.assertIn("GiB on a rank that has", text)
 
@@ -567,7 +567,7 @@ class MemoryTest(MistakeTest):
         recipe = changed(
             OSCILLATOR,
             system=None,
-            environment=None,
+            environments=None,
             integrators=[{"method": "gamma", "gamma": 0.0, "on": "open", "name": "open"}],
         )
         recipe["system"] = {"kind": "linear", "M": [1.0] * many, "K": [1.0] * many, "C": [0.1] * many}
@@ -581,14 +581,14 @@ class ManyParticlesTest(MistakeTest):
     """A recipe of a thousand particles is checked quickly; computing all eigenvalues would take minutes."""
 
     METHODS = (
-        {"name": "gamma", "gamma": 0.0},
-        {"name": "gamma", "gamma": 0.3},
+        {"method": "gamma", "gamma": 0.0},
+        {"method": "gamma", "gamma": 0.3},
         {"name": "sofroniou-spaletta10"},
-        {"name": "rk4"},
-        {"name": "explicit-euler", "allow_unstable": True},
-        {"name": "lobatto", "stages": 3},
-        {"name": "gauss", "stages": 2},
-        {"name": "exact"},
+        {"method": "rk4"},
+        {"method": "explicit-euler", "allow_unstable": True},
+        {"method": "lobatto", "stages": 3},
+        {"method": "gauss", "stages": 2},
+        {"method": "exact"},
     )
 
     def recipe_of(self, count, integrators):

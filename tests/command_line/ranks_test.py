@@ -11,17 +11,17 @@ from program import FolderTest, run, variables, write_recipe
 RANKS = (1, 2, 3, 5)
 
 EXPLICIT = {
-    "gamma-0": {"name": "gamma", "gamma": 0.0},
-    "gamma-1": {"name": "gamma", "gamma": 1.0},
-    "verlet": {"name": "stoermer-verlet"},
-    "verlet-drift": {"name": "stoermer-verlet", "order_of_substeps": "drift-kick-drift"},
-    "explicit-euler": {"name": "explicit-euler"},
-    "rk4": {"name": "rk4"},
+    "gamma-0": {"method": "gamma", "gamma": 0.0},
+    "gamma-1": {"method": "gamma", "gamma": 1.0},
+    "verlet": {"method": "stoermer-verlet"},
+    "verlet-drift": {"method": "stoermer-verlet", "order_of_substeps": "drift-kick-drift"},
+    "explicit-euler": {"method": "explicit-euler"},
+    "rk4": {"method": "rk4"},
 }
 IMPLICIT = {
-    "midpoint": {"name": "gamma", "gamma": 0.5},
-    "gamma-third": {"name": "gamma", "gamma": 0.3},
-    "implicit-euler": {"name": "implicit-euler"},
+    "midpoint": {"method": "gamma", "gamma": 0.5},
+    "gamma-third": {"method": "gamma", "gamma": 0.3},
+    "implicit-euler": {"method": "implicit-euler"},
 }
 
 # h omega_max = 0.8 on the lumped lines: every integrator is stable, and nothing is a round number.
@@ -261,7 +261,7 @@ class SolverOptionsTest(FolderTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        methods = {"midpoint": IMPLICIT["midpoint"], "lobatto": {"name": "lobatto", "stages": 3}}
+        methods = {"midpoint": IMPLICIT["midpoint"], "lobatto": {"method": "lobatto", "stages": 3}}
         recipe = recipe_of("Planet", PLANET, PLANAR_LINES, closed(methods, names(PLANAR_LINES)))
         cls.recipe = write_recipe(cls.folder / "recipe.toml", recipe)
         cls.direct = cls.folder / "direct.h5"

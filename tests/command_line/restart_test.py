@@ -62,7 +62,7 @@ class EveryIntegratorTest(ResumeTest):
         output = {"every": 7, "snapshots": 11, "site_stride": 3, "checkpoint_every": 13, "keep_checkpoints": 1000}
         output["work_rules"] = True
         return changed(
-            OSCILLATOR, environment=[LINE, BATH, SHORT], time={"step": 0.02, "steps": 25}, integrators=cases, output=output
+            OSCILLATOR, environments=[LINE, BATH, SHORT], time={"step": 0.02, "steps": 25}, integrators=cases, output=output
         )
 
     def test_all_names_are_there(self):

@@ -215,7 +215,7 @@ class RecordTest(ResultTest):
             {"name": "short", "kind": "spring-mass-line", "sites": 9, "M": 0.1, "lambda": 8.0},
             {"name": "long", "kind": "spring-mass-line", "sites": 20, "M": 0.1, "lambda": 8.0},
         ]
-        recipe = changed(KEPLER, environment=lines, output={"snapshots": 50})
+        recipe = changed(KEPLER, environments=lines, output={"snapshots": 50})
         data = variables(self.must_run("several", recipe, ranks=2))
         shapes = {
             name.split("/")[1]: values.shape for name, values in data.items() if "/displacement" in name
@@ -288,7 +288,7 @@ class ProvenanceTest(ResultTest):
         falls = changed(
             KEPLER,
             system={"mu": 1.0, "q0": [[1.0, 0.0]], "v0": [[0.0, 0.0]], "alpha": 0.0},
-            environment=None,
+            environments=None,
             time={"step": 0.01, "steps": 300},
             integrators=[
                 {"method": "stoermer-verlet", "on": "open", "name": label} for label in ("first", "second")
@@ -405,7 +405,7 @@ class NumericalFailureTest(ResultTest):
         words = ["-ksp_type", "cg", "-pc_type", "jacobi", "-ksp_max_it", "1"]
         message = r"linear solver.* after 1 iterations with residual \d\.\d+e-\d+: DIVERGED_ITS"
         self.assert_failed("linear", IMPLICIT, words, message)
-        stages = changed(IMPLICIT, integrators=[IMPLICIT["integrators"][0] | {"name": "gauss", "stages": 2}])
+        stages = changed(IMPLICIT, integrators=[IMPLICIT["integrators"][0] | {"method": "gauss", "stages": 2}])
         del stages["integrators"][0]["gamma"]
         words[1] = "gmres"
         self.assert_failed("stages", stages, words, message)

@@ -177,7 +177,7 @@ class StudiesTest(ResumeTest):
         self.check_study(wave, "wave")
 
     def test_lyapunov(self):
-        self.check_study(changed(OSCILLATOR, study={"kind": "lyapunov"}, claims=self.claims), "lyapunov")
+        self.check_study(changed(OSCILLATOR, study={"kind": "energy-transfer"}, claims=self.claims), "energy-transfer")
 
     def test_an_ensemble_between_batches(self):
         methods = [{"method": "gamma", "gamma": gamma, "on": "closed", "name": f"g{gamma}"} for gamma in (0, 1)]
@@ -287,7 +287,7 @@ class StudiesTest(ResumeTest):
             OSCILLATOR,
             environments=[LINE, BATH | {"oscillators": 50}],
             integrators=OSCILLATOR["integrators"][:1],
-            study={"kind": "memory"},
+            study={"kind": "memory-kernel"},
         )
         self.check_pieces(held, [60, 120, 180])
 
@@ -302,7 +302,7 @@ class StudiesTest(ResumeTest):
             "does not match its own recipe: pieces/0": (replace("pieces/0", [1.0]), 3),
             "has no pieces/4": (lambda file: file.pop("pieces/4"), 3),
             "does not match its own recipe$": (replace("complete_cases", [7.0]), 2),
-            "holds 0 records of first": (replace("complete_cases", [1.0]), 2),
+            "has 0 records of first": (replace("complete_cases", [1.0]), 2),
         }
         for message, (change, code) in changes.items():
             with self.subTest(message):
@@ -638,7 +638,7 @@ class RefusedTest(ResumeTest):
         self.assertFalse(copy.exists())
         _, copy = self.copies()
         shutil.copy(result, copy.parent)
-        self.check_refused([copy], r"to a different recipe.*(\n.*)*only there: `k = 2.0`(\n.*)*only here: `k = 1.0`", copy.parent / "run.h5")
+        self.check_refused([copy], r"of a different recipe.*(\n.*)*only there: `k = 2.0`(\n.*)*only here: `k = 1.0`", copy.parent / "run.h5")
 
     def test_a_result_that_lacks_records(self):
         result, copy = self.copies()
@@ -646,7 +646,7 @@ class RefusedTest(ResumeTest):
             for variable in file["open"].values():
                 if variable.maxshape[0] is None:
                     variable.resize(20, axis=0)
-        self.check_refused([copy], "holds 20 records of open, but .* was written after 51", result)
+        self.check_refused([copy], "has 20 records of open, but .* was written after 51", result)
         Path(result).unlink()
         self.check_refused([copy], "run.h5: No such file", result)
 
@@ -722,7 +722,7 @@ class RefusedTest(ResumeTest):
             self.assertEqual(Path(result).read_bytes(), before)
             if remains:
                 copy.unlink()
-        self.check_refused([result, "--recipe", self.recipe, "--set", "system.k=2"], "to a different recipe", result)
+        self.check_refused([result, "--recipe", self.recipe, "--set", "system.k=2"], "of a different recipe", result)
         wrong = [{"name": "wrong", "quantity": "closed.q.max", "bounds": [5.0, 6.0]}]
         recipe, result = self.fresh(changed(OSCILLATOR, claims=wrong))
         self.must(["run", recipe, "-o", result], code=1)
@@ -751,7 +751,7 @@ class RefusedTest(ResumeTest):
 class InputFileTest(ResumeTest):
     def test_a_missing_table(self):
         bath = {"name": "bath", "kind": "heat-bath", "spectrum": "table", "file": "../tables/bath.txt"}
-        recipe = changed(OSCILLATOR, environment=[bath], output={"checkpoint_every": 20, "keep_checkpoints": 2})
+        recipe = changed(OSCILLATOR, environments=[bath], output={"checkpoint_every": 20, "keep_checkpoints": 2})
         recipe["integrators"] = OSCILLATOR["integrators"][:1]
         folder = self.new_folder()
         (folder / "tables").mkdir()

@@ -82,7 +82,7 @@ class SweepTest(FolderTest):
     def test_an_interrupted_element_is_resumed(self):
         sites = SWEEP.replace("[45, 50, 60]", "[20000, 20010]").replace("[1.0, 2.5]", "[1.0]")
         line = OSCILLATOR["environments"][0] | {"sites": 20000}
-        recipe = changed(OSCILLATOR, environment=[line], time={"steps": 100000}, output={"every": 10000})
+        recipe = changed(OSCILLATOR, environments=[line], time={"steps": 100000}, output={"every": 10000})
         self.recipe.write_text(toml(lasting(recipe, 1.5)) + sites)
         outcome = run(["run", self.recipe, "--progress", "none", "--wall-time", "0.4"], cwd=self.folder)
         self.assert_code(outcome, 85)

@@ -121,14 +121,14 @@ TEST_F(ControlGroups, OfVersionTwoLimitTheirDescendants) {
 
 TEST_F(ControlGroups, OfVersionOneLimitTheirDescendants) {
   write("groups", "5:cpu,cpuacct:/elsewhere\n4:memory:/job\n");
-  write("mount/memory-kernel/elsewhere/memory.limit_in_bytes", "1\n");
-  write("mount/memory-kernel/elsewhere/memory.usage_in_bytes", "1\n");
-  write("mount/memory-kernel/memory.limit_in_bytes", "9223372036854771712\n");
-  write("mount/memory-kernel/memory.usage_in_bytes", "5\n");
+  write("mount/memory/elsewhere/memory.limit_in_bytes", "1\n");
+  write("mount/memory/elsewhere/memory.usage_in_bytes", "1\n");
+  write("mount/memory/memory.limit_in_bytes", "9223372036854771712\n");
+  write("mount/memory/memory.usage_in_bytes", "5\n");
   EXPECT_GT(spare(), 1e18);
-  write("mount/memory-kernel/job/memory.limit_in_bytes", "2000\n");
-  write("mount/memory-kernel/job/memory.usage_in_bytes", "1500\n");
-  write("mount/memory-kernel/job/memory.stat", "inactive_file 1\ntotal_inactive_file 400\n");
+  write("mount/memory/job/memory.limit_in_bytes", "2000\n");
+  write("mount/memory/job/memory.usage_in_bytes", "1500\n");
+  write("mount/memory/job/memory.stat", "inactive_file 1\ntotal_inactive_file 400\n");
   EXPECT_EQ(spare(), 900.0);
 }
 

@@ -34,11 +34,11 @@ TEST(Settings, ReplaceValues) {
 }
 
 TEST(Settings, AddKeysAndMissingSections) {
-  const auto [recipe, report] = parse(sample_recipe, {"environments.0.M=0.5", "output.every=7", "output.seed=1"});
+  const auto [recipe, report] = parse(sample_recipe, {"environments.0.M=0.5", "output.every=7", "seed=1"});
   EXPECT_EQ(report, "");
   EXPECT_EQ(recipe.environments[0].number("M"), 0.5);
   EXPECT_EQ(recipe.output.integer("every"), 7);
-  EXPECT_EQ(recipe.output.integer("seed"), 1);
+  EXPECT_EQ(recipe.top.integer("seed"), 1);
 }
 
 TEST(Settings, TreatOtherThanTomlAsText) {
@@ -54,7 +54,7 @@ TEST(Settings, TreatOtherThanTomlAsText) {
 TEST(Settings, TakeListsAndTables) {
   const auto [recipe, report] =
       parse(sample_recipe, {"system.q0=[[1, 2], [3, 4]]", "system.potential={kind=\"quartic\"}", "system.potential.c=7",
-                            "environment=[{kind=\"line\", sites=3}, {kind=\"bath\"}]"});
+                            "environments=[{kind=\"line\", sites=3}, {kind=\"bath\"}]"});
   EXPECT_EQ(report, "");
   EXPECT_EQ(recipe.system.rows("q0"), (Section::Rows{{1, 2}, {3, 4}}));
   EXPECT_EQ(recipe.system.table("potential").number("c"), 7);
@@ -145,11 +145,11 @@ TEST(Settings, ComplainAboutWrongPaths) {
   EXPECT_THAT(report_of("=3"), HasSubstr("has an empty key"));
   EXPECT_THAT(report_of("time..step=3"), HasSubstr("has an empty key"));
   EXPECT_THAT(report_of("environments.1.sites=3"),
-              HasSubstr("`1` is not an index: `environment` has only the index 0"));
-  EXPECT_THAT(report_of("environment.1={}"), HasSubstr("`1` is not an index"));
+              HasSubstr("`1` is not an index: `environments` has only the index 0"));
+  EXPECT_THAT(report_of("environments.1={}"), HasSubstr("`1` is not an index"));
   EXPECT_THAT(report_of("environments.x.sites=3"), HasSubstr("`x` is not an index"));
-  EXPECT_THAT(report_of("environment.-1.sites=3"), HasSubstr("`-1` is not an index"));
-  EXPECT_THAT(report_of("environment.sites=3"), HasSubstr("`sites` is not an index"));
+  EXPECT_THAT(report_of("environments.-1.sites=3"), HasSubstr("`-1` is not an index"));
+  EXPECT_THAT(report_of("environments.sites=3"), HasSubstr("`sites` is not an index"));
   EXPECT_THAT(report_of("environments.99999999999999999999.sites=3"), HasSubstr("is not an index"));
   EXPECT_THAT(report_of("system.q0.1=3"), HasSubstr("`1` is not an index: `system.q0` has only the index 0"));
   EXPECT_THAT(report_of("time.step.x=3"), HasSubstr("`time.step` is a value and has no keys"));

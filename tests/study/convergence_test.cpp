@@ -32,7 +32,7 @@ on = "open"
 }
 
 TEST(MpiConvergence, FindsTheOrderAndTheErrors) {
-  const RunStudy run(recipe("name = \"gamma\"\ngamma = 0.5", "[0.05, 0.2, 0.1, 0.025]"));
+  const RunStudy run(recipe("method = \"gamma\"\ngamma = 0.5", "[0.05, 0.2, 0.1, 0.025]"));
   ASSERT_EQ(run.report, "");
   // In the order of falling steps, independent of that in the recipe.
   EXPECT_EQ(run.values("convergence/case/step"), (std::vector<double>{0.2, 0.1, 0.05, 0.025}));
@@ -88,11 +88,11 @@ TEST(MpiConvergence, TakesErrorsBeforeTheEndWhereAskedTo) {
 
 /// Two uncoupled particles, each with its own potential.
 std::string pair(const std::string& start, const std::string& study) {
-  return "title = \"t\"\n[system]\nkind = \"pair-potential\"\nmasses = [1.0, 2.0]\nexternals = [{ kind = "
+  return "title = \"t\"\nseed = 5\n[system]\nkind = \"pair-potential\"\nmasses = [1.0, 2.0]\nexternals = [{ kind = "
          "\"harmonic\", k = 2.0 }, { kind = \"quartic\", k = 1.0, beta = 0.5 }]\ndamping = [0.2, 0.4]\n" +
          start +
          "[time]\nstep = 0.1\nend = 2.0\n[[integrators]]\nmethod = \"stoermer-verlet\"\nname = \"case\"\non = "
-         "\"open\"\n[output]\nseed = 5\n[study]\nkind = \"convergence\"\nstep_sizes = [0.1, 0.05]\n" +
+         "\"open\"\n[study]\nkind = \"convergence\"\nstep_sizes = [0.1, 0.05]\n" +
          study;
 }
 
@@ -151,17 +151,17 @@ TEST(MpiConvergence, AveragesOverRandomStarts) {
 TEST(MpiConvergence, CountsTheWork) {
   // One kick a step, or four stages.
   const auto work = [](const std::string& text) { return RunStudy(text).values("convergence/case/work"); };
-  EXPECT_EQ(work(recipe("name = \"gamma\"\ngamma = 0.0", "[0.1, 0.05]")), (std::vector<double>{40.0, 80.0}));
-  EXPECT_EQ(work(recipe("name = \"rk4\"", "[0.1, 0.05]")), (std::vector<double>{160.0, 320.0}));
+  EXPECT_EQ(work(recipe("method = \"gamma\"\ngamma = 0.0", "[0.1, 0.05]")), (std::vector<double>{40.0, 80.0}));
+  EXPECT_EQ(work(recipe("method = \"rk4\"", "[0.1, 0.05]")), (std::vector<double>{160.0, 320.0}));
   // On a line the forces on all 90 sites count as well.
-  std::string text = recipe("name = \"rk4\"", "[0.1, 0.05]");
+  std::string text = recipe("method = \"rk4\"", "[0.1, 0.05]");
   text.replace(text.find("\"open\""), 6, "\"closed\"");
   text.insert(text.find("[time]"),
               "[[environments]]\nkind = \"spring-mass-line\"\nsites = 90\nM = 0.2\nlambda = 1.0\n");
   EXPECT_EQ(work(text), (std::vector<double>{160.0 * 91.0, 320.0 * 91.0}));
   // A force counts like that of a potential.
   const auto typed_as = [](const std::string& keys) {
-    std::string all = recipe("name = \"gauss\"", "[0.1, 0.05]");
+    std::string all = recipe("method = \"gauss\"", "[0.1, 0.05]");
     const std::size_t at = all.find("kind = \"single");
     return all.replace(at, all.find("q0") - at, "kind = \"formula\"\ncoordinates = [\"x\"]\nmasses = [1.0]\n" + keys);
   };
@@ -169,7 +169,7 @@ TEST(MpiConvergence, CountsTheWork) {
   EXPECT_GT(potential[0], 80.0);
   EXPECT_EQ(work(typed_as("V = \"0\"\nforce = [\"-x^3\"]\n")), potential);
   // Forces of a Lagrangian count as well, and the velocities of the momenta cost more.
-  text = recipe("name = \"rk4\"", "[0.1, 0.05]");
+  text = recipe("method = \"rk4\"", "[0.1, 0.05]");
   const std::size_t from = text.find("kind = \"single");
   text.replace(from, text.find("q0") - from,
                "kind = \"lagrangian\"\ncoordinates = [\"x\"]\nL = \"0.5*x_dot^2 - x^4/4\"\n");
@@ -181,7 +181,7 @@ TEST(MpiConvergence, CountsTheWork) {
 
 TEST(MpiConvergence, LeavesOutWhatRoundOffCovers) {
   const RunStudy run(
-      recipe("name = \"rk4\"", "[0.2, 0.1, 0.05, 0.025, 0.0125, 0.004, 0.002, 0.001, 0.0005, 0.00025, 0.000125]"));
+      recipe("method = \"rk4\"", "[0.2, 0.1, 0.05, 0.025, 0.0125, 0.004, 0.002, 0.001, 0.0005, 0.00025, 0.000125]"));
   ASSERT_EQ(run.report, "");
   const std::vector<double> used = run.values("convergence/case/used_q"),
                             errors = run.values("convergence/case/error_q");
@@ -198,13 +198,13 @@ TEST(MpiConvergence, LeavesOutWhatRoundOffCovers) {
 }
 
 TEST(MpiConvergence, HasNoOrderWhereAllIsRoundOff) {
-  const RunStudy run(recipe("name = \"rk4\"", "[0.0005, 0.00025]"));
+  const RunStudy run(recipe("method = \"rk4\"", "[0.0005, 0.00025]"));
   ASSERT_EQ(run.report, "");
   EXPECT_TRUE(std::isnan(run.value("convergence/case/order_q")));
 }
 
 TEST(MpiConvergence, MeasuresClosedSystemsAgainstTheirOwnFlow) {
-  std::string text = recipe("name = \"stoermer-verlet\"", "[0.1, 0.05, 0.025]");
+  std::string text = recipe("method = \"stoermer-verlet\"", "[0.1, 0.05, 0.025]");
   text.replace(text.find("\"open\""), 6, "\"closed\"");
   text.insert(text.find("[time]"),
               "[[environments]]\nkind = \"spring-mass-line\"\nsites = 90\nM = 0.2\nlambda = 1.0\n");
@@ -215,16 +215,16 @@ TEST(MpiConvergence, MeasuresClosedSystemsAgainstTheirOwnFlow) {
 
 TEST(MpiConvergence, WantsStepsWithinTheStabilityLimit) {
   // The step of [time] is not used, so that it may be any; the limit is 2 / omega.
-  const std::string text = recipe("name = \"stoermer-verlet\"", "[4.0, 2.0, 0.5]");
+  const std::string text = recipe("method = \"stoermer-verlet\"", "[4.0, 2.0, 0.5]");
   const std::string far = text.substr(0, text.find("step = 0.5")) + "step = 4.0" + text.substr(text.find("\nend"));
   EXPECT_THAT(RunStudy(far).report,
               testing::AllOf(testing::HasSubstr("r.toml:17:1: case: step = 4 is beyond the stability limit"),
                              testing::Not(testing::HasSubstr("\n"))));
-  const RunStudy within(recipe("name = \"stoermer-verlet\"", "[1.0, 0.5]"));
+  const RunStudy within(recipe("method = \"stoermer-verlet\"", "[1.0, 0.5]"));
   EXPECT_EQ(within.report, "");
   EXPECT_THAT(within.warnings(), testing::IsEmpty());
   // Unstable steps are allowed, with a warning for each.
-  const RunStudy allowed(recipe("name = \"stoermer-verlet\"\nallow_unstable = true", "[4.0, 2.5, 0.5]"));
+  const RunStudy allowed(recipe("method = \"stoermer-verlet\"\nallow_unstable = true", "[4.0, 2.5, 0.5]"));
   EXPECT_THAT(allowed.report, testing::HasSubstr("2.5 does not divide"));
   EXPECT_THAT(allowed.warnings(), testing::ElementsAre(testing::HasSubstr("step = 4 is beyond"),
                                                        testing::HasSubstr("step = 2.5 is beyond")));
@@ -258,7 +258,7 @@ step_sizes = [0.2, 0.02]
 }
 
 TEST(MpiConvergence, WantsStepsThatDivideTheEnd) {
-  EXPECT_THAT(RunStudy(recipe("name = \"rk4\"", "[0.3, 0.1]")).report,
+  EXPECT_THAT(RunStudy(recipe("method = \"rk4\"", "[0.3, 0.1]")).report,
               testing::AllOf(testing::HasSubstr("r.toml:"), testing::HasSubstr("0.3")));
 }
 

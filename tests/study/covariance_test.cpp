@@ -34,7 +34,7 @@ potential = { kind = "harmonic", k = 1.7 }
 const std::string warm = "damping = [0.6, 0, 0, 0, 0, 0, 0.6]\ntemperature = [3.0, 0, 0, 0, 0, 0, 0.5]\n";
 
 TEST(MpiCovariance, HeatThroughAChainIsThatOfItsClosedForm) {
-  const RunStudy run(recipe(warm, "name = \"time-centred\"\non = \"open\"\n"));
+  const RunStudy run(recipe(warm, "method = \"time-centred\"\non = \"open\"\n"));
   ASSERT_EQ(run.report, "");
   // Rieder, Lebowitz and Lieb, with dampers and any mass and stiffness.
   const double m = 0.8, k = 1.7, c = 0.6, a = std::acosh(1.0 + 0.5 * m * k / (c * c));
@@ -54,7 +54,7 @@ TEST(MpiCovariance, HeatThroughAChainIsThatOfItsClosedForm) {
 }
 
 TEST(MpiCovariance, IsThatOfTheIntegrator) {
-  const RunStudy run(recipe(warm, "name = \"gamma\"\ngamma = 0.25\non = \"open\"\n"));
+  const RunStudy run(recipe(warm, "method = \"gamma\"\ngamma = 0.25\non = \"open\"\n"));
   ASSERT_EQ(run.report, "");
   EXPECT_GT(run.value("covariance/run/difference"), 1e-3);
   EXPECT_NE(run.values("covariance/run/temperature")[3], run.values("covariance/langevin/temperature")[3]);
@@ -102,7 +102,7 @@ TEST(MpiCovariance, WarmMemoryHasTheGibbsDistribution) {
 // Two masses between a warm line and a warm memory: integrals over all frequencies, 2 kT Re g(i w) of each bath through
 // the masses, by adaptive quadrature (scipy). The midpoint rule has the same integrals at any step.
 TEST(Covariance, WarmLinesWithoutEndAreThoseOfTheirFrequencies) {
-  std::string text = recipe("", "name = \"time-centred\"\non = \"closed\"\n");
+  std::string text = recipe("", "method = \"time-centred\"\non = \"closed\"\n");
   for (const auto& [from, to] :
        {std::pair("particles = 7", "particles = 2"), {"masses = 0.8", "masses = 1.0"}, {"k = 1.7", "k = 1.0"}}) {
     text.replace(text.find(from), std::string(from).size(), to);
@@ -176,11 +176,11 @@ kind = "covariance"
 }
 
 TEST(MpiCovariance, SaysWhatIsWrong) {
-  EXPECT_THAT(RunStudy(recipe(warm, "name = \"gamma\"\non = \"open\"\nnoise = false\n")).report,
+  EXPECT_THAT(RunStudy(recipe(warm, "method = \"gamma\"\non = \"open\"\nnoise = false\n")).report,
               HasSubstr("a covariance study needs noise"));
-  EXPECT_THAT(RunStudy(recipe("", "name = \"gamma\"\non = \"closed\"\n")).report,
+  EXPECT_THAT(RunStudy(recipe("", "method = \"gamma\"\non = \"closed\"\n")).report,
               HasSubstr("a covariance study needs noise"));
-  std::string free = recipe(warm, "name = \"time-centred\"\non = \"open\"\n");
+  std::string free = recipe(warm, "method = \"time-centred\"\non = \"open\"\n");
   free.replace(free.find("ends = \"fixed\""), 14, "ends = \"free\"");
   const RunStudy drifting(free);
   ASSERT_TRUE(drifting.failure.has_value());

@@ -50,10 +50,10 @@ on = "open"
 )";
 const std::vector<std::string> labels = {"midpoint", "explicit", "lobatto-2", "lobatto-3", "lobatto-4"};
 
-/// Line 4 is the first of `system`.
+/// Line 5 is the first of `system`.
 std::string recipe(const std::string& system, const std::string& study, const std::string& methods = integrators) {
-  return "title = \"t\"\n[system]\n" + system + "[time]\nstep = 0.05\nsteps = 60\n" + methods +
-         "[output]\nseed = 5\nevery = 7\n[study]\nkind = \"doubled-variables\"\n" + study;
+  return "title = \"t\"\nseed = 5\n[system]\n" + system + "[time]\nstep = 0.05\nsteps = 60\n" + methods +
+         "[output]\nevery = 7\n[study]\nkind = \"doubled-variables\"\n" + study;
 }
 
 const std::string van_der_pol =
@@ -82,7 +82,7 @@ TEST(MpiDuplication, DoubledVariablesAgreeWithForcedEquationsAndIntegrators) {
     ASSERT_FALSE(run.failure);
     for (const std::string& label : labels) {
       SCOPED_TRACE(label);
-      const std::string group = "duplication/" + label + "/";
+      const std::string group = "doubled-variables/" + label + "/";
       EXPECT_LE(run.value(group + "fraction"), 1.0);
       double fraction = 0.0;
       for (const std::string what : {"equations", "antisymmetry", "q", "p"}) {
@@ -330,21 +330,22 @@ TEST(MpiDuplication, SaysWhatItLacks) {
   const std::string line =
       "[[environments]]\nkind = \"spring-mass-line\"\nattach = 0\nsites = 5\nM = 1.0\nlambda = 1.0\n";
   const auto method = [](const std::string& rest) { return "[[integrators]]\n" + rest; };
-  const auto named = AllOf(HasSubstr("r.toml:"), HasSubstr("duplication study follows open runs of `gamma` and `lob"));
+  const auto named =
+      AllOf(HasSubstr("r.toml:"), HasSubstr("doubled-variables study follows open runs of `gamma` and `lob"));
   EXPECT_THAT(RunStudy(recipe(van_der_pol, study, method("method = \"rk4\"\non = \"open\"\n"))).report, named);
   EXPECT_THAT(RunStudy(recipe(van_der_pol, study, line + method("method = \"gamma\"\non = \"closed\"\n"))).report,
               named);
   EXPECT_THAT(RunStudy(recipe("kind = \"contact\"\ngamma = -0.2\nq0 = [1.0]\nv0 = [0.0]\n", study,
                               method("method = \"herglotz\"\non = \"open\"\n")))
                   .report,
-              AllOf(HasSubstr("r.toml:3:"), HasSubstr("depends on its action")));
+              AllOf(HasSubstr("r.toml:4:"), HasSubstr("depends on its action")));
   EXPECT_THAT(RunStudy(recipe(van_der_pol, "")).report, HasSubstr("`spread`"));
   EXPECT_THAT(RunStudy(recipe(van_der_pol, "spread = 0.4\ndraws = 0\n")).report,
               HasSubstr("draws = 0: must be positive"));
-  EXPECT_THAT(
-      RunStudy(recipe(van_der_pol, study, method("method = \"lobatto\"\nname = \"duplication\"\non = \"open\"\n")))
-          .report,
-      HasSubstr("reserved for the program"));
+  EXPECT_THAT(RunStudy(recipe(van_der_pol, study,
+                              method("method = \"lobatto\"\nname = \"doubled-variables\"\non = \"open\"\n")))
+                  .report,
+              HasSubstr("reserved for the program"));
 }
 
 // A fit over two halvings is changed by the next term by b h / ln 2, with b about 2 and h about 0.06.
@@ -354,7 +355,7 @@ TEST(MpiDuplication, DiscreteLagrangiansHaveTheOrdersOfTheirMethods) {
   ASSERT_FALSE(run.failure);
   const std::vector<double> orders = {2.0, 1.0, 2.0, 4.0, 6.0};
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    const std::string group = "duplication/" + labels[i] + "/";
+    const std::string group = "doubled-variables/" + labels[i] + "/";
     EXPECT_NEAR(run.value(group + "order_lagrangian"), orders[i], 0.2) << labels[i];
     EXPECT_EQ(run.values(group + "step"), (std::vector<double>{0.12, 0.06, 0.03}));
     EXPECT_EQ(run.values(group + "error_lagrangian").size(), 3u);

@@ -109,9 +109,9 @@ on = "closed"
 // One or two roundings of each of 12 momenta and positions in a step, u = 1.1e-16, of an energy of about 1 J: 1024 x 24
 // x 2 u = 5e-12 if all have the same sign.
 TEST(MpiEnergy, SplittingsKeepTheirInvariantsOnLinearClosedSystems) {
-  const std::string verlet = "name = \"stoermer-verlet\"\norder_of_substeps = ";
+  const std::string verlet = "method = \"stoermer-verlet\"\norder_of_substeps = ";
   for (const std::string& method :
-       {std::string("name = \"gamma\"\ngamma = 0.0\n"), std::string("name = \"gamma\"\ngamma = 1.0\n"),
+       {std::string("method = \"gamma\"\ngamma = 0.0\n"), std::string("method = \"gamma\"\ngamma = 1.0\n"),
         verlet + "\"kick-drift-kick\"\n", verlet + "\"drift-kick-drift\"\n"}) {
     const RunStudy run(closed(method));
     ASSERT_EQ(run.report, "") << method;
@@ -140,9 +140,9 @@ TEST(MpiEnergy, KnowsNoInvariantOfOtherRuns) {
     EXPECT_EQ(run.report, "");
     return run.has("energy/run/invariant");
   };
-  EXPECT_FALSE(has(closed("name = \"stoermer-verlet\"\n", "")));
-  EXPECT_FALSE(has(closed("name = \"rk4\"\n")));
-  EXPECT_FALSE(has(closed("name = \"yoshida4\"\n")));
+  EXPECT_FALSE(has(closed("method = \"stoermer-verlet\"\n", "")));
+  EXPECT_FALSE(has(closed("method = \"rk4\"\n")));
+  EXPECT_FALSE(has(closed("method = \"yoshida4\"\n")));
   std::string damped = recipe("stoermer-verlet", "blocks = 16\ninvariants = true\n");
   EXPECT_TRUE(has(damped));
   damped.replace(damped.find("damping = 0.0"), 13, "damping = 0.1");

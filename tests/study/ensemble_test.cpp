@@ -16,6 +16,7 @@ using testing::HasSubstr;
 
 std::string recipe(const std::string& study, const std::string& temperature = "0.5", const std::string& on = "closed") {
   return R"(title = "t"
+seed = 11
 [system]
 kind = "dual-oscillator"
 m0 = 1.0
@@ -46,7 +47,7 @@ end = 4.0
 method = "stoermer-verlet"
 name = "run"
 on = ")" +
-         on + "\"\n[output]\nevery = 8\nseed = 11\n[study]\nkind = \"ensemble\"\n" + study;
+         on + "\"\n[output]\nevery = 8\n[study]\nkind = \"ensemble\"\n" + study;
 }
 
 void expect_mean_of_realisations(const std::string& on) {

@@ -14,6 +14,7 @@ using testing::HasSubstr;
 
 std::string recipe(const std::string& environment, const std::string& integrators) {
   return R"(title = "t"
+seed = 5
 [system]
 kind = "single-oscillator"
 m = 1.0
@@ -21,8 +22,7 @@ k = 1.0
 q0 = [0.7]
 v0 = [3.0]
 )" + environment +
-         "[time]\nstep = 0.01\nend = 2.0\n" + integrators +
-         "[output]\nevery = 20\nseed = 5\n[study]\nkind = \"memory-kernel\"\n";
+         "[time]\nstep = 0.01\nend = 2.0\n" + integrators + "[output]\nevery = 20\n[study]\nkind = \"memory-kernel\"\n";
 }
 
 std::string bath(const std::string& more = "") {

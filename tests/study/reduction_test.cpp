@@ -67,8 +67,8 @@ TEST(MpiReduction, MeasuresTheDifferenceOnBothSidesOfTheEcho) {
 TEST(MpiReduction, EveryGammaHasItsGrid) {
   const auto largest = [](const std::string& of_grid, const std::string& of_scheme) {
     std::string text = recipe("");
-    for (std::size_t at = 0; (at = text.find("name = \"gamma\"", at)) != std::string::npos; at += 20) {
-      text.replace(at, 14, "name = \"gamma\"\ngamma = " + of_scheme);
+    for (std::size_t at = 0; (at = text.find("method = \"gamma\"", at)) != std::string::npos; at += 22) {
+      text.replace(at, 16, "method = \"gamma\"\ngamma = " + of_scheme);
     }
     text.replace(text.find("damping = 1.3"), 13, "damping = 1.3\ngamma = " + of_grid);
     text.replace(text.find("sites = 50"), 10, "sites = 400");

@@ -384,24 +384,24 @@ TEST(MpiTrajectory, TakesWhatASchemeDoesByDesignForGranted) {
     const char* integrator;
   } cases[] = {
       // Energy oscillations: coarse steps, and an ellipse of eccentricity 0.8.
-      {oscillator("0.0"), "step = 1.8\nsteps = 500\n", "name = \"gamma\"\n"},
-      {oscillator("0.0"), "step = 1.8\nsteps = 500\n", "name = \"stoermer-verlet\"\n"},
-      {ellipse, "step = 0.01\nsteps = 4000\n", "name = \"gamma\"\n"},
-      {ellipse, "step = 0.02\nsteps = 2000\n", "name = \"stoermer-verlet\"\n"},
-      {ellipse, "step = 0.02\nsteps = 2000\n", "name = \"yoshida4\"\n"},
-      {ellipse, "step = 0.02\nsteps = 2000\n", "name = \"time-centred\"\n"},
-      {ellipse, "step = 0.02\nsteps = 200\n", "name = \"exact\"\n"},
+      {oscillator("0.0"), "step = 1.8\nsteps = 500\n", "method = \"gamma\"\n"},
+      {oscillator("0.0"), "step = 1.8\nsteps = 500\n", "method = \"stoermer-verlet\"\n"},
+      {ellipse, "step = 0.01\nsteps = 4000\n", "method = \"gamma\"\n"},
+      {ellipse, "step = 0.02\nsteps = 2000\n", "method = \"stoermer-verlet\"\n"},
+      {ellipse, "step = 0.02\nsteps = 2000\n", "method = \"yoshida4\"\n"},
+      {ellipse, "step = 0.02\nsteps = 2000\n", "method = \"time-centred\"\n"},
+      {ellipse, "step = 0.02\nsteps = 200\n", "method = \"exact\"\n"},
       // Drifts.
-      {oscillator("0.0"), "step = 0.1\nsteps = 500\n", "name = \"explicit-euler\"\n"},
-      {oscillator("0.0"), "step = 0.1\nsteps = 500\n", "name = \"implicit-euler\"\n"},
-      {oscillator("0.0"), "step = 1.5\nsteps = 500\n", "name = \"rk4\"\n"},
-      {ellipse, "step = 0.002\nsteps = 4000\n", "name = \"explicit-euler\"\n"},
+      {oscillator("0.0"), "step = 0.1\nsteps = 500\n", "method = \"explicit-euler\"\n"},
+      {oscillator("0.0"), "step = 0.1\nsteps = 500\n", "method = \"implicit-euler\"\n"},
+      {oscillator("0.0"), "step = 1.5\nsteps = 500\n", "method = \"rk4\"\n"},
+      {ellipse, "step = 0.002\nsteps = 4000\n", "method = \"explicit-euler\"\n"},
       // Errors of the dissipated energy.
-      {oscillator("1.0"), "step = 0.5\nsteps = 60\n", "name = \"gamma\"\n"},
-      {oscillator("4.0"), "step = 0.3\nsteps = 60\n", "name = \"gamma\"\ngamma = 1.0\n"},
-      {oscillator("0.2"), "step = 0.5\nsteps = 60\n", "name = \"explicit-euler\"\nallow_unstable = true\n"},
-      {pair, "step = 0.1\nsteps = 1000\n", "name = \"gamma\"\n"},
-      {pair, "step = 0.1\nsteps = 1000\n", "name = \"rk4\"\n"},
+      {oscillator("1.0"), "step = 0.5\nsteps = 60\n", "method = \"gamma\"\n"},
+      {oscillator("4.0"), "step = 0.3\nsteps = 60\n", "method = \"gamma\"\ngamma = 1.0\n"},
+      {oscillator("0.2"), "step = 0.5\nsteps = 60\n", "method = \"explicit-euler\"\nallow_unstable = true\n"},
+      {pair, "step = 0.1\nsteps = 1000\n", "method = \"gamma\"\n"},
+      {pair, "step = 0.1\nsteps = 1000\n", "method = \"rk4\"\n"},
   };
   for (const auto& [system, time, integrator] : cases) {
     EXPECT_EQ(ledger_finding(system, time, integrator + std::string("on = \"open\"\n")), "") << integrator << time;

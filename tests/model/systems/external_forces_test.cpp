@@ -119,7 +119,7 @@ TEST(MpiExternalForces, PointToMistakesInFormulas) {
 }
 
 TEST(MpiExternalForces, AreRefusedByStudiesOfUnforcedSystems) {
-  for (const std::string kind : {"lyapunov", "commutativity", "substitution", "contact-form"}) {
+  for (const std::string kind : {"energy-transfer", "commutativity", "substituting-system", "contact-form"}) {
     const ReadRecipe recipe =
         read(oscillator + "damping = 0.1\ndrive = [\"cos(t)\"]", "[study]\nkind = \"" + kind + "\"\n");
     Mistakes mistakes;
