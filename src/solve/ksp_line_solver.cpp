@@ -31,7 +31,7 @@ bool uses_direct_solver(const Communicator& communicator) {
 }
 
 KspLineSolver::KspLineSolver(MatHandle matrix, Direct direct, const Communicator& communicator)
-    : matrix_(std::move(matrix)), direct_(std::move(direct)) {
+    : matrix_(std::move(matrix)), direct_(std::move(direct)), ranks_(communicator.size()) {
   PetscContainer container = nullptr;
   petsc_check(PetscContainerCreate(mpi_comm(communicator), &container));
   petsc_check(PetscContainerSetPointer(container, &direct_));
@@ -55,8 +55,11 @@ KspLineSolver::KspLineSolver(MatHandle matrix, Direct direct, const Communicator
 
 std::string KspLineSolver::solve(std::span<double> values) {
   petsc_check(VecPlaceArray(right_.get(), values.data()));
-  petsc_check(KSPSolve(ksp_.get(), right_.get(), solution_.get()));
+  const PetscErrorCode solved = KSPSolve(ksp_.get(), right_.get(), solution_.get());
   petsc_check(VecResetArray(right_.get()));
+  if (const std::string failure = petsc_failure(solved, ranks_); !failure.empty()) {
+    return fmt::format("the linear solver on a line stopped: {}", failure);
+  }
   KSPConvergedReason reason;
   petsc_check(KSPGetConvergedReason(ksp_.get(), &reason));
   if (reason < 0) {

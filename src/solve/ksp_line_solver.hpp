@@ -34,6 +34,7 @@ class KspLineSolver {
   KspHandle ksp_;
   VecHandle right_;
   VecHandle solution_;
+  int ranks_;
 };
 
 }  // namespace bathline

@@ -22,7 +22,7 @@ PetscErrorCode apply(PC pc, Vec x, Vec y) {
   PetscCall(VecGetArrayRead(x, &from));
   PetscCall(VecGetArray(y, &to));
   std::copy_n(from, count, to);
-  direct(to);
+  PetscCall(petsc_callback([&] { direct(to); }));
   PetscCall(VecRestoreArray(y, &to));
   PetscCall(VecRestoreArrayRead(x, &from));
   PetscFunctionReturn(0);

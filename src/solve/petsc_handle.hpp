@@ -5,6 +5,7 @@
 #include <petscsnes.h>
 #include <petscts.h>
 
+#include <string>
 #include <utility>
 
 #include "solve/solver_error.hpp"
@@ -13,6 +14,26 @@ namespace bathline {
 
 /// Throws SolverError unless `code` is success. (clang 14 has no std::source_location.)
 void petsc_check(PetscErrorCode code, const char* file = __builtin_FILE(), int line = __builtin_LINE());
+
+/// Keeps the exception that is being handled for the next `petsc_check`, and returns an error code for PETSc.
+PetscErrorCode keep_exception() noexcept;
+
+/// Runs the body of a callback of PETSc. No exception may cross PETSc's C frames: PETSc gets an error code instead, and
+/// `petsc_check` of the call that returns it throws the exception again.
+template <class Body>
+PetscErrorCode petsc_callback(Body body) noexcept {
+  try {
+    body();
+    return 0;
+  } catch (...) {
+    return keep_exception();
+  }
+}
+
+/// Why a solve on `ranks` ranks failed if PETSc returned an error on all of them, as with
+/// `-snes_error_if_not_converged`; "" where it succeeded. Other errors are thrown: the remaining ranks may be waiting
+/// inside PETSc.
+std::string petsc_failure(PetscErrorCode code, int ranks);
 
 /// Sole owner of a PETSc object.
 template <class T, PetscErrorCode (*Destroy)(T*)>

@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <exception>
 #include <iterator>
 #include <new>
 #include <sstream>
+#include <utility>
 
 #include "parallel/mpi_handle.hpp"
 #include "recipe/mistakes.hpp"
@@ -22,13 +24,20 @@ namespace {
 
 /// PETSc's first message of an error, kept for the exception; PETSc's own handler prints a trace on every rank.
 thread_local std::string last_message;
+/// The number of ranks on which PETSc raised that error.
+thread_local int ranks_of_last_error = 0;
+/// What a callback of PETSc threw.
+thread_local std::exception_ptr kept_exception;
 
 /// The session whose start of PETSc is deferred to the first solver.
 PetscSession* deferred_session = nullptr;
 
-PetscErrorCode remember_error(MPI_Comm, int, const char*, const char*, PetscErrorCode code, PetscErrorType type,
+PetscErrorCode remember_error(MPI_Comm comm, int, const char*, const char*, PetscErrorCode code, PetscErrorType type,
                               const char* message, void*) {
-  if (type == PETSC_ERROR_INITIAL && message) last_message = message;
+  if (type == PETSC_ERROR_INITIAL && message) {
+    last_message = message;
+    MPI_Comm_size(comm, &ranks_of_last_error);
+  }
   return code;
 }
 
@@ -56,8 +65,21 @@ bool is_queried_during_solve(const std::string& name) {
 
 }  // namespace
 
+PetscErrorCode keep_exception() noexcept {
+  kept_exception = std::current_exception();
+  return PETSC_ERR_USER;
+}
+
+std::string petsc_failure(PetscErrorCode code, int ranks) {
+  if (code == 0) return "";
+  const bool is_common = !kept_exception && code != PETSC_ERR_MEM && ranks_of_last_error == ranks;
+  if (!is_common) petsc_check(code);
+  return std::exchange(last_message, {});
+}
+
 void petsc_check(PetscErrorCode code, const char* file, int line) {
   if (code == 0) return;
+  if (std::exception_ptr kept = std::exchange(kept_exception, nullptr)) std::rethrow_exception(std::move(kept));
   if (code == PETSC_ERR_MEM) throw std::bad_alloc();
   const char* text = nullptr;
   PetscErrorMessage(code, &text, nullptr);

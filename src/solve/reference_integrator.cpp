@@ -33,16 +33,17 @@ ReferenceIntegrator::ReferenceIntegrator(int size, RightHandSide right_hand_side
   petsc_check(TSSetRHSFunction(
       s.ts.get(), nullptr,
       [](TS, PetscReal t, Vec x, Vec f, void* context) -> PetscErrorCode {
-        auto& state = *static_cast<State*>(context);
-        const PetscScalar* from = nullptr;
-        PetscScalar* to = nullptr;
-        petsc_check(VecGetArrayRead(x, &from));
-        petsc_check(VecGetArray(f, &to));
-        const auto size = static_cast<std::size_t>(state.size);
-        state.right_hand_side(state.from + t, {from, size}, {to, size});
-        petsc_check(VecRestoreArray(f, &to));
-        petsc_check(VecRestoreArrayRead(x, &from));
-        return 0;
+        return petsc_callback([&] {
+          auto& state = *static_cast<State*>(context);
+          const PetscScalar* from = nullptr;
+          PetscScalar* to = nullptr;
+          petsc_check(VecGetArrayRead(x, &from));
+          petsc_check(VecGetArray(f, &to));
+          const auto size = static_cast<std::size_t>(state.size);
+          state.right_hand_side(state.from + t, {from, size}, {to, size});
+          petsc_check(VecRestoreArray(f, &to));
+          petsc_check(VecRestoreArrayRead(x, &from));
+        });
       },
       &s));
   petsc_check(TSSetTolerances(s.ts.get(), 1e-15, nullptr, 1e-13, nullptr));
@@ -74,9 +75,8 @@ bool ReferenceIntegrator::advance(std::span<double> x, double from, double durat
   const double step = s.step > 0.0 ? std::min(s.step, duration) : duration / 16.0;
   petsc_check(TSSetTimeStep(s.ts.get(), step));
   petsc_check(TSSetConvergedReason(s.ts.get(), TS_CONVERGED_ITERATING));
-  const PetscErrorCode solved = TSSolve(s.ts.get(), s.x.get());
-  if (solved == PETSC_ERR_FP) return false;  // PETSc's code for a norm that is not finite
-  petsc_check(solved);
+  // Such as a norm that is not finite.
+  if (!petsc_failure(TSSolve(s.ts.get(), s.x.get()), 1).empty()) return false;
   TSConvergedReason reason;
   petsc_check(TSGetConvergedReason(s.ts.get(), &reason));
   // The last step is shortened to end on time; the step before it is the controller's proposal.

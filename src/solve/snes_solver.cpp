@@ -55,31 +55,33 @@ SnesSolver::SnesSolver(int size, Residual residual, Jacobian jacobian) : state_(
   petsc_check(SNESSetFunction(
       s.snes.get(), s.value.get(),
       [](SNES, Vec x, Vec r, void* context) -> PetscErrorCode {
-        auto& state = *static_cast<State*>(context);
-        Eigen::VectorXd iterate(state.r.size());
-        State::load(x, iterate);
-        state.residual(iterate, state.r);
-        PetscScalar* values = nullptr;
-        petsc_check(VecGetArrayWrite(r, &values));
-        Eigen::Map<Eigen::VectorXd>(values, state.r.size()) = state.r;
-        petsc_check(VecRestoreArrayWrite(r, &values));
-        return 0;
+        return petsc_callback([&] {
+          auto& state = *static_cast<State*>(context);
+          Eigen::VectorXd iterate(state.r.size());
+          State::load(x, iterate);
+          state.residual(iterate, state.r);
+          PetscScalar* values = nullptr;
+          petsc_check(VecGetArrayWrite(r, &values));
+          Eigen::Map<Eigen::VectorXd>(values, state.r.size()) = state.r;
+          petsc_check(VecRestoreArrayWrite(r, &values));
+        });
       },
       &s));
   petsc_check(SNESSetJacobian(
       s.snes.get(), s.matrix.get(), s.matrix.get(),
       [](SNES, Vec x, Mat matrix, Mat, void* context) -> PetscErrorCode {
-        auto& state = *static_cast<State*>(context);
-        Eigen::VectorXd iterate(state.r.size());
-        State::load(x, iterate);
-        // Requesting the array for writing tells PETSc that the values change.
-        PetscScalar* values = nullptr;
-        petsc_check(MatDenseGetArrayWrite(matrix, &values));
-        state.jacobian(iterate, state.j);
-        petsc_check(MatDenseRestoreArrayWrite(matrix, &values));
-        petsc_check(MatAssemblyBegin(matrix, MAT_FINAL_ASSEMBLY));
-        petsc_check(MatAssemblyEnd(matrix, MAT_FINAL_ASSEMBLY));
-        return 0;
+        return petsc_callback([&] {
+          auto& state = *static_cast<State*>(context);
+          Eigen::VectorXd iterate(state.r.size());
+          State::load(x, iterate);
+          // Requesting the array for writing tells PETSc that the values change.
+          PetscScalar* values = nullptr;
+          petsc_check(MatDenseGetArrayWrite(matrix, &values));
+          state.jacobian(iterate, state.j);
+          petsc_check(MatDenseRestoreArrayWrite(matrix, &values));
+          petsc_check(MatAssemblyBegin(matrix, MAT_FINAL_ASSEMBLY));
+          petsc_check(MatAssemblyEnd(matrix, MAT_FINAL_ASSEMBLY));
+        });
       },
       &s));
   KSP ksp = nullptr;
@@ -112,7 +114,7 @@ SnesSolver::Report SnesSolver::solve(Eigen::VectorXd& x, double residual_toleran
   // PETSc requires a residual below the tolerance, so a residual of zero needs a positive one.
   residual_tolerance = std::max(residual_tolerance, std::numeric_limits<double>::min());
   petsc_check(SNESSetTolerances(s.snes.get(), residual_tolerance, s.relative, s.step, s.iterations, s.evaluations));
-  petsc_check(SNESSolve(s.snes.get(), nullptr, s.unknown.get()));
+  const std::string failure = petsc_failure(SNESSolve(s.snes.get(), nullptr, s.unknown.get()), 1);
   SNESConvergedReason reason;
   PetscInt iterations = 0;
   Report report;
@@ -120,8 +122,8 @@ SnesSolver::Report SnesSolver::solve(Eigen::VectorXd& x, double residual_toleran
   petsc_check(SNESGetIterationNumber(s.snes.get(), &iterations));
   petsc_check(SNESGetFunctionNorm(s.snes.get(), &report.residual));
   report.iterations = static_cast<int>(iterations);
-  report.converged = reason > 0;
-  report.reason = SNESConvergedReasons[reason];
+  report.converged = reason > 0 && failure.empty();
+  report.reason = failure.empty() ? SNESConvergedReasons[reason] : failure;
   x = s.x;
   return report;
 }

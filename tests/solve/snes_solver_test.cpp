@@ -5,7 +5,9 @@
 
 #include <cmath>
 
+#include "petsc_options.hpp"
 #include "petsc_world.hpp"
+#include "solve/petsc_handle.hpp"
 
 namespace bathline::snes_solver_test {
 namespace {
@@ -58,6 +60,29 @@ TEST(SnesSolver, ReportsWhenThereIsNoRoot) {
   EXPECT_FALSE(report.converged);
   EXPECT_GE(report.residual, 1.0 - 1e-12);
   EXPECT_NE(report.reason.find("DIVERGED"), std::string::npos) << report.reason;
+}
+
+TEST(SnesSolver, ReportsWhatPetscTurnsIntoAnError) {
+  const PetscOptionsScope options({{"-snes_error_if_not_converged", nullptr}, {"-snes_max_it", "3"}});
+  SnesSolver newton(
+      1, [](const VectorXd& x, VectorXd& r) { r[0] = x[0] * x[0] + 1.0; },
+      [](const VectorXd& x, MatrixXd& j) { j(0, 0) = 2.0 * x[0]; });
+  VectorXd x = VectorXd::Constant(1, 3.0);
+  const auto report = newton.solve(x, 1e-15);
+  EXPECT_FALSE(report.converged);
+  EXPECT_NE(report.reason.find("has not converged"), std::string::npos) << report.reason;
+}
+
+// PETSc gets an error code from the callback, since no exception may cross its C frames.
+TEST(SnesSolver, ThrowsWhatItsFunctionsThrow) {
+  struct Thrown {};
+  SnesSolver newton(
+      1, [](const VectorXd&, VectorXd&) { throw Thrown(); }, [](const VectorXd&, MatrixXd&) {});
+  VectorXd x = VectorXd::Constant(1, 3.0);
+  EXPECT_THROW(newton.solve(x, 1e-15), Thrown);
+  EXPECT_EQ(petsc_callback([] { throw Thrown(); }), PETSC_ERR_USER);
+  EXPECT_THROW(petsc_check(PETSC_ERR_USER), Thrown);
+  EXPECT_THROW(petsc_check(PETSC_ERR_USER), SolverError);
 }
 
 TEST(SnesSolver, ReportsAResidualThatIsNan) {
