@@ -23,7 +23,7 @@ constexpr std::int64_t metadata_bytes = 64 * 1024;
 /// written in part would be lost.
 template <class Change>
 void alter(const std::string& path, std::int64_t bytes, Change&& change) {
-  hdf5::suppress_hdf5_messages();
+  hdf5::prepare_library();
   const auto refuse = [&](const std::string& reason) {
     throw FileError(fmt::format("cannot write {}: {}", path, reason));
   };

@@ -26,7 +26,7 @@ using Report = std::function<void(const std::string&)>;
 constexpr hsize_t max_values = hsize_t{1} << 20;
 
 hdf5::File open_to_read(const std::string& path) {
-  hdf5::suppress_hdf5_messages();
+  hdf5::prepare_library();
   const hdf5::PropertyList access(hdf5::check(H5Pcreate(H5P_FILE_ACCESS), "creating properties"));
   // Some shared file systems do not support locks; a reader does not need them.
   hdf5::check(H5Pset_file_locking(access.id(), false, true), "choosing locks");

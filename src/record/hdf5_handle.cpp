@@ -29,7 +29,11 @@ herr_t store_first(unsigned, const H5E_error2_t* error, void* data) {
 
 }  // namespace
 
-void suppress_hdf5_messages() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
+void prepare_library() {
+  // Files are closed by their owners; those that cannot be closed must not be closed at exit either.
+  H5dont_atexit();
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+}
 
 void fail(const char* what) {
   std::string cause;

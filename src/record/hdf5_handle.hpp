@@ -54,8 +54,8 @@ using Attribute = Handle<H5Aclose>;
 using PropertyList = Handle<H5Pclose>;
 using Object = Handle<H5Oclose>;
 
-/// Stops HDF5 from printing its errors.
-void suppress_hdf5_messages();
+/// Stops HDF5 from printing its errors and from closing files at exit. To be called before any other use.
+void prepare_library();
 
 /// Throws the Failure of a call that has just failed, with HDF5's reason; `what` says what was tried.
 [[noreturn]] void fail(const char* what);

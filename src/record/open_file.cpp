@@ -49,7 +49,7 @@ std::int64_t margin_for(Purpose purpose) {
 /// Seconds that a failed rank, or a rank in the destructor, waits for the votes of the others.
 constexpr double failure_timeout = 120.0;
 constexpr double destructor_timeout = 10.0;
-/// Seconds that the program may take to end after a failed write.
+/// Seconds that MPI_Finalize may take after a failed write.
 constexpr double exit_timeout = 60.0;
 constexpr double forever = std::numeric_limits<double>::infinity();
 
@@ -59,15 +59,29 @@ constexpr int abandons = -1;
 /// Exit code of a run that ends because its ranks are out of step; flushed data are in the file.
 constexpr int exit_code_of_failure = 3;
 
-/// Ends the program after a timeout: HDF5 closes open files at exit, and after a failed write its ranks may wait for
-/// each other for ever. Flushed data are on the disk by then.
-void exit_after(double seconds, const std::string& path) {
-  std::thread([seconds, path] {
+/// Ends the program after a timeout.
+void exit_after(double seconds) {
+  std::thread([seconds] {
     std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
-    fmt::print(stderr, "bathline: {} could not be closed after a failed write\n", path);
+    fmt::print(stderr, "bathline: a file could not be closed after a failed write\n");
     std::fflush(nullptr);
     _exit(exit_code_of_failure);
   }).detach();
+}
+
+/// Keeps HDF5 from closing open files in MPI_Finalize: after a failed write its ranks may wait for each other for ever
+/// there, or HDF5 may crash. Flushed data are on the disk by then. HDF5 closes its files when an attribute of
+/// MPI_COMM_SELF is deleted; attributes are deleted in reverse order, and Open MPI stops at the first that cannot be.
+/// If another MPI goes on, the program ends after a timeout.
+void leave_files_open() {
+  const auto fail_to_delete = [](MPI_Comm, int, void*, void*) -> int {
+    exit_after(exit_timeout);
+    return MPI_ERR_OTHER;
+  };
+  static int key = MPI_KEYVAL_INVALID;
+  if (key != MPI_KEYVAL_INVALID) return;
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, fail_to_delete, &key, nullptr);
+  MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
 }
 
 /// Outcome of rank 0's attempt to create the file.
@@ -130,7 +144,7 @@ CreateStatus prepare(const std::string& path, bool overwrite) {
 
 OpenFile::OpenFile(const std::string& path, const Communicator& communicator, bool overwrite)
     : path_(path), communicator_(communicator) {
-  hdf5::suppress_hdf5_messages();
+  hdf5::prepare_library();
   CreateStatus status = communicator.is_root() ? prepare(path, overwrite) : CreateStatus{};
   std::int64_t kind = status.kind;
   communicator.broadcast(std::span<std::int64_t>(&kind, 1));
@@ -145,14 +159,14 @@ OpenFile::OpenFile(const std::string& path, const Communicator& communicator, bo
     create(target);
   } catch (...) {
     remove_scratch();
-    finish();
+    give_up();
     throw;
   }
 }
 
 OpenFile::OpenFile(const std::string& path, const Communicator& communicator)
     : path_(path), communicator_(communicator) {
-  hdf5::suppress_hdf5_messages();
+  hdf5::prepare_library();
   std::string reason;
   if (communicator.is_root()) {
     if (access(path.c_str(), R_OK | W_OK) != 0) {
@@ -168,7 +182,7 @@ OpenFile::OpenFile(const std::string& path, const Communicator& communicator)
     open_on_all_ranks(path, OpenMode::existing);
     flush();
   } catch (...) {
-    finish();
+    give_up();
     throw;
   }
 }
@@ -232,7 +246,13 @@ OpenFile::~OpenFile() {
 /// Leaves the file as of the last flush, without closing it: closing is collective and might not return.
 void OpenFile::abandon() {
   file_.release();
-  if (broken_ && communicator_.size() > 1) exit_after(exit_timeout, path_);
+  leave_files_open();
+}
+
+/// The end of a constructor that fails on all ranks.
+void OpenFile::give_up() {
+  if (broken_ && file_.is_open()) abandon();
+  finish();
 }
 
 void OpenFile::remove_scratch() {
@@ -240,7 +260,7 @@ void OpenFile::remove_scratch() {
 }
 
 void OpenFile::finish() {
-  file_.close();
+  if (file_.close() < 0) leave_files_open();
   if (descriptor_ >= 0) {
     release_preallocated(descriptor_);
     ::close(descriptor_);

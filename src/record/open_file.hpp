@@ -61,6 +61,7 @@ class OpenFile {
   void remove_scratch();
   void finish();
   void abandon();
+  void give_up();
   std::string error_message(const std::string& operation, const std::string& reason) const;
 
   std::string path_;

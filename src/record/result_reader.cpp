@@ -106,7 +106,7 @@ std::string text_attribute(const hdf5::Object& object, const std::string& name) 
 }  // namespace
 
 ResultReader::ResultReader(const std::string& path) : state_(std::make_shared<State>()) {
-  hdf5::suppress_hdf5_messages();
+  hdf5::prepare_library();
   state_->path = path;
   struct stat status {};
   if (stat(path.c_str(), &status) != 0 || access(path.c_str(), R_OK) != 0) {

@@ -142,7 +142,50 @@ hid_t H5Gcreate2(hid_t place, const char* name, hid_t links, hid_t create, hid_t
 """
 
 
+# Libraries that fail in checkpoints: to create a group on rank 1 alone, whose metadata then differ from those of the
+# others, and to flush.
+IN_CHECKPOINT = """
+#include <hdf5.h>
+#include <stdlib.h>
+#include <string.h>
+static int in_checkpoint(hid_t id) {
+  char name[4096] = "";
+  return H5Fget_name(id, name, sizeof name) > 0 && strstr(name, "checkpoint") != NULL;
+}
+"""
+NO_GROUPS_ON_RANK_1 = IN_CHECKPOINT + """
+hid_t H5Gcreate2(hid_t place, const char* name, hid_t links, hid_t create, hid_t access) {
+  hid_t (*real)(hid_t, const char*, hid_t, hid_t, hid_t) =
+      (hid_t (*)(hid_t, const char*, hid_t, hid_t, hid_t))dlsym(RTLD_NEXT, "H5Gcreate2");
+  const char* rank = getenv("OMPI_COMM_WORLD_RANK");
+  return real(place, rank && *rank == '1' && in_checkpoint(place) ? "" : name, links, create, access);
+}
+"""
+NO_FLUSHES = IN_CHECKPOINT + """
+herr_t H5Fflush(hid_t file, H5F_scope_t scope) {
+  herr_t (*real)(hid_t, H5F_scope_t) = (herr_t (*)(hid_t, H5F_scope_t))dlsym(RTLD_NEXT, "H5Fflush");
+  return real(in_checkpoint(file) ? -1 : file, scope);
+}
+"""
+
+
 class FailingLibraryTest(FolderTest):
+    def test_checkpoints_that_fail_inside_the_library_do_not_end_the_run(self):
+        recipe = write_recipe(self.folder / "checkpoints.toml", STATE)
+        whole = self.folder / "whole.h5"
+        self.assert_code(run(["run", recipe, "-o", whole, "--progress", "none"]), 0)
+        for name, text, all_ranks in (("group", NO_GROUPS_ON_RANK_1, (2, 3)), ("flush", NO_FLUSHES, (None, 2))):
+            environment = self.shim(text)
+            for ranks in all_ranks:
+                with self.subTest(name, ranks=ranks):
+                    folder = self.new_folder()
+                    arguments = ["run", recipe, "-o", folder / "run.h5", "--progress", "none"]
+                    outcome = run(arguments, ranks, env=environment)
+                    self.assert_code(outcome, 0)
+                    self.assertEqual(outcome.err.count("no checkpoint could be written; the run continues"), 9)
+                    self.assertEqual([path.name for path in folder.iterdir()], ["run.h5"])
+                    self.assert_same_bits(folder / "run.h5", whole)
+
     def test_a_group_that_cannot_be_created_gives_one_message(self):
         """HDF5 closes its open files before MPI_Finalize ends, which would otherwise print further messages."""
         environment = self.shim(NO_GROUPS)
@@ -187,6 +230,28 @@ class NumericalFailureTest(FolderTest):
         before, after = self.check_fails_again(recipe, "no longer finite")
         for name in sorted(before | after):
             self.assertEqual(after[name].tobytes(), before[name].tobytes(), name)
+
+    def test_solvers_that_petsc_turns_into_errors(self):
+        """With PETSc's options for it a solver that does not converge is an error of PETSc, and still this failure."""
+        newton = changed(KEPLER, time={"step": 0.005, "steps": 200})
+        newton["system"]["v0"] = [[0.0, 2.0]]
+        line = changed(KEPLER, time={"steps": 20})
+        for recipe, options, message in (
+            (newton, ["-snes_error_if_not_converged"], "Newton's method stopped"),
+            (newton, ["-snes_max_it", "1", "-particles_ksp_error_if_not_converged"], "Newton's method stopped"),
+            (line, ["-ksp_type", "cg", "-ksp_max_it", "1", "-pc_type", "none", "-ksp_error_if_not_converged"], "linear solver on a line stopped"),
+        ):
+            for ranks in (None, 2):
+                with self.subTest(options=options, ranks=ranks):
+                    result = self.folder / "not_converged.h5"
+                    path = write_recipe(self.folder / "not_converged.toml", recipe)
+                    words = ["run", path, "-o", result, "--overwrite", "--progress", "none", "--", *options]
+                    outcome = run(words, ranks)
+                    self.assert_code(outcome, 3)
+                    self.assert_said_once(outcome, message)
+                    self.assertNotIn("internal error", outcome.text)
+                    with h5py.File(result) as file:
+                        self.assertEqual(file.attrs["status"], "failed")
 
     def test_newton_that_does_not_converge(self):
         # Steps that are far too long near the sun.
