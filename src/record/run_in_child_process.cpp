@@ -49,11 +49,13 @@ std::string run_in_child_process(
   const pid_t child = fork();
   if (child == 0) {
     suppress_crash_output();
+    const auto report = [&](const std::string& activity) {
+      copy_text(page.activity, sizeof page.activity, activity);
+      alarm(timeout);
+    };
+    report("opening the file");
     try {
-      work([&](const std::string& what) {
-        copy_text(page.activity, sizeof page.activity, what);
-        alarm(timeout);
-      });
+      work(report);
       _exit(0);
     } catch (const std::exception& error) {
       copy_text(page.reason, sizeof page.reason, error.what());

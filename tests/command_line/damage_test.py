@@ -160,6 +160,35 @@ class DamageTest(FolderTest):
         self.assertRegex(outcome.err, "closed/q of .* cannot be read")
 
 
+# A library that hangs when it opens a file to read it, and a clock that runs 60 times as fast.
+HANGS = """
+#include <hdf5.h>
+#include <unistd.h>
+hid_t H5Fopen(const char* name, unsigned flags, hid_t access) {
+  if (flags == H5F_ACC_RDONLY) for (;;) pause();
+  hid_t (*real)(const char*, unsigned, hid_t) = (hid_t (*)(const char*, unsigned, hid_t))dlsym(RTLD_NEXT, "H5Fopen");
+  return real(name, flags, access);
+}
+unsigned alarm(unsigned seconds) {
+  unsigned (*real)(unsigned) = (unsigned (*)(unsigned))dlsym(RTLD_NEXT, "alarm");
+  return real((seconds + 59) / 60);
+}
+"""
+
+
+class HangingTest(FolderTest):
+    def test_a_file_that_cannot_be_opened_in_time(self):
+        path = self.folder / "run.h5"
+        recipe = write_recipe(self.folder / "run.toml", RECIPE)
+        self.assertEqual(run(["run", recipe, "-o", path, "--progress", "none"]).code, 0)
+        # Without its checksum it is read once by a child process.
+        content = path.read_bytes()
+        path.write_bytes(content[: content.rindex(b"bathline result of ")])
+        outcome = run(["claims", path], env=self.shim(HANGS), patience=40)
+        self.assert_code(outcome, 2)
+        self.assertIn("opening the file: not finished within 60 s", outcome.err)
+
+
 class KilledTest(FolderTest):
     def test_what_was_flushed_is_read_by_others(self):
         path = write_recipe(self.folder / "long.toml", LONG)
