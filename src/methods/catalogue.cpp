@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <exception>
+
+#include "recipe/describe.hpp"
 
 namespace bathline {
 
@@ -31,15 +34,12 @@ std::string describe_langevin(const Method& method) {
 }  // namespace
 
 std::string describe_properties(const Method& method) {
-  Section defaults;
-  for (const Parameter& option : method.entry.parameters) {
-    if (option.type == ValueType::number) defaults.set(option.name, std::stod(option.default_value), {});
-    if (option.type == ValueType::integer) defaults.set(option.name, std::stol(option.default_value), {});
-    if (option.type == ValueType::text) {
-      defaults.set(option.name, option.default_value.substr(1, option.default_value.size() - 2), {});
-    }
+  MethodProperties p;
+  try {
+    p = method.properties(default_section(method.entry));
+  } catch (const std::exception&) {  // it needs an option without a default
+    return "Order, structure and stability depend on the options." + describe_langevin(method);
   }
-  const MethodProperties p = method.properties(defaults);
   std::string text = p.order > 0 ? fmt::format("Order {}", p.order) : "Exact to the accuracy of the reference";
   if (method.domain == Method::Domain::contact) {
     return text +

@@ -45,7 +45,7 @@ struct ExplicitScheme {
   std::vector<double> nodes() const;
   /// The number of sites on each side on which the state of a site depends after `steps` steps.
   int reach(int steps) const;
-  /// The number of steps whose reach is at most `sites`; at least one.
+  /// The number of steps whose reach is at most `sites`: at least one, at most `sites`.
   int steps_within(std::int64_t sites) const;
   /// Whether damping and noise have substeps of their own.
   bool has_ou_substeps() const;

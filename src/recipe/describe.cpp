@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "recipe/recipe_schema.hpp"
+#include "recipe/toml_reader.hpp"
 
 namespace bathline {
 
@@ -237,6 +238,11 @@ std::string value_kind(const Parameter& parameter) {
   std::string kind = words(parameter.type);
   for (const ValueType type : parameter.alternative_types) kind += " | " + words(type);
   return kind;
+}
+
+Section default_section(const CatalogueEntry& entry) {
+  Mistakes ignored;
+  return TomlReader("", ignored).read(toml::table(), entry.parameters, entry.name);
 }
 
 std::string describe(const CatalogueEntry& entry, const std::string& category) {

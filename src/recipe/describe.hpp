@@ -12,6 +12,9 @@ namespace bathline {
 /// Type, bound and choices of a parameter in a few words: "number > 0", "\"closed\" | \"open\"", "list of numbers".
 std::string value_kind(const Parameter& parameter);
 
+/// The table that names `entry` and has none of its keys: with the defaults of those that have one.
+Section default_section(const CatalogueEntry& entry);
+
 /// The text of `bathline describe NAME` for a recipe without mistakes: title, paper, what it does and what it claims.
 /// `elements` is the number of runs of its sweep, 0 without a sweep.
 std::string describe(const Recipe& recipe, const std::string& name, const CatalogueSchema& catalogue_schema,

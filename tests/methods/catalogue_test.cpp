@@ -35,6 +35,28 @@ TEST(MethodCatalogue, StatesThePropertiesOfTheDefaults) {
               testing::HasSubstr("Stable for oscillations at any step"));
 }
 
+TEST(MethodCatalogue, DescribesMethodsWithOptionsOfAnyTypeAndWithoutDefaults) {
+  Method method = *methods().find("stoermer-verlet");
+  const std::string plain = describe_properties(method);
+  method.entry.parameters = {{.name = "flag", .type = ValueType::boolean, .default_value = "true"},
+                             {.name = "weights", .type = ValueType::numbers, .default_value = "[0.5, 0.5]"},
+                             {.name = "free", .type = ValueType::text}};
+  method.properties = [properties = method.properties](const Section& options) {
+    EXPECT_TRUE(options.boolean("flag"));
+    EXPECT_EQ(options.numbers("weights").size(), 2u);
+    EXPECT_FALSE(options.has("free"));
+    return properties(options);
+  };
+  EXPECT_THAT(describe_properties(method), testing::HasSubstr(plain.substr(0, plain.find("Stable"))));
+  for (const bool required : {false, true}) {
+    method.entry.parameters = {{.name = "weight", .required = required}};
+    method.properties = [](const Section& options) {
+      return MethodProperties{.order = static_cast<int>(options.number("weight"))};
+    };
+    EXPECT_THAT(describe_properties(method), testing::HasSubstr("depend on the options"));
+  }
+}
+
 TEST(MethodCatalogue, StatesWhichMethodsSupportContactSystems) {
   EXPECT_THAT(describe_properties(*methods().find("herglotz")),
               testing::AllOf(testing::HasSubstr("Order 1, conformally contact"), testing::HasSubstr("default options"),

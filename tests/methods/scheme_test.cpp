@@ -53,6 +53,20 @@ TEST(Scheme, ReachIsHowFarADisturbanceTravels) {
   }
 }
 
+// Their reach does not grow, and a block of steps must end nevertheless.
+TEST(Scheme, KicksOrDriftsAloneHaveBlocksOfAtMostTheSites) {
+  for (const ExplicitScheme& scheme :
+       {splitting({{Kind::kick, 1.0}}), splitting({{Kind::drift, 1.0}}), splitting({})}) {
+    EXPECT_EQ(scheme.steps_within(100), 100);
+    EXPECT_EQ(scheme.steps_within(0), 1);
+  }
+  for (const NamedScheme& one : explicit_schemes()) {
+    const int steps = one.scheme.steps_within(100);
+    EXPECT_LE(one.scheme.reach(steps), 100) << one.name;
+    EXPECT_GT(one.scheme.reach(steps + 1), 100) << one.name;
+  }
+}
+
 TEST(Scheme, MergedIsOneKickWhereThereAreSeveralAtTheSamePlace) {
   const ExplicitScheme merged =
       splitting(
