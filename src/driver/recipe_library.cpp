@@ -85,13 +85,12 @@ NamedRecipe read_recipe(const std::string& name, const std::vector<std::string>&
   const std::string path = find_recipe(name, program.communicator());
   const std::string text = read_text(path, program.communicator());
   Mistakes mistakes;
-  std::vector<SweepElement> sweep = expand_sweep(text, path, settings, mistakes);
-  NamedRecipe recipe{.elements = {}, .is_sweep = !sweep.empty()};
-  if (!recipe.is_sweep) sweep.emplace_back();
-  for (const SweepElement& element : sweep) {
+  const Sweep sweep = read_sweep(text, path, settings, mistakes);
+  NamedRecipe recipe{.elements = {}, .is_sweep = sweep.count > 0};
+  for (std::size_t i = 0; i < std::max<std::size_t>(1, sweep.count); ++i) {
     // Keys that the sweep sets may be missing in the recipe itself.
     std::vector<std::string> all_settings = settings;
-    all_settings.insert(all_settings.end(), element.begin(), element.end());
+    for (std::string& setting : sweep.element(i)) all_settings.push_back(std::move(setting));
     recipe.elements.push_back(parse_recipe(text, path, all_settings, program.catalogue_schema(), mistakes));
     // The same mistake in every element is reported once.
     if (!mistakes.empty()) refuse(mistakes);

@@ -14,6 +14,7 @@
 #include <cmath>
 #include <csignal>
 #include <filesystem>
+#include <map>
 #include <optional>
 
 #include "driver/checkpoints.hpp"
@@ -29,10 +30,13 @@ namespace bathline {
 
 namespace {
 
+/// What identifies an element and its result; the recipes of all elements would take too much memory.
 struct Element {
   SweepElement settings;
-  Recipe recipe;
-  std::string path;  ///< of its result
+  std::string resolved;                                     ///< its resolved recipe
+  std::string path;                                         ///< of its result
+  std::vector<std::pair<std::string, std::string>> inputs;  ///< attributes of its input files, and their paths
+  std::size_t claims = 0;
 };
 
 std::uint64_t fingerprint(const std::string& text) {  // FNV-1a
@@ -48,34 +52,84 @@ std::string path_of(const RunRequest& request, const std::string& resolved) {
   return (base.parent_path() / fmt::format("{}.{:012x}.h5", stem, fingerprint(resolved) & 0xffffffffffffu)).string();
 }
 
-std::vector<Element> expand(const RunRequest& request, const std::string& text,
-                            const CatalogueSchema& catalogue_schema) {
-  Mistakes mistakes;
-  std::vector<Element> elements;
-  for (SweepElement& settings : expand_sweep(text, request.recipe, request.settings, mistakes)) {
-    std::vector<std::string> all_settings = request.settings;
-    all_settings.insert(all_settings.end(), settings.begin(), settings.end());
-    Mistakes element_mistakes;
-    Recipe recipe = parse_recipe(text, request.recipe, all_settings, catalogue_schema, element_mistakes);
-    // The same mistake in every element is reported once.
-    if (!element_mistakes.empty()) refuse(element_mistakes);
-    const std::string path = path_of(request, recipe.resolved);
-    elements.push_back({std::move(settings), std::move(recipe), path});
-  }
-  if (!mistakes.empty()) refuse(mistakes);
-  return elements;
+std::vector<std::string> all_settings(const RunRequest& request, const SweepElement& element) {
+  std::vector<std::string> settings = request.settings;
+  settings.insert(settings.end(), element.begin(), element.end());
+  return settings;
 }
+
+/// The sweep of a request, and the text of its recipe. @note Collective.
+struct RequestedSweep {
+  RequestedSweep(const RunRequest& request, const Program& program)
+      : request(request), program(program), text(read_text(request.recipe, program.communicator())) {
+    Mistakes mistakes;
+    sweep = read_sweep(text, request.recipe, request.settings, mistakes);
+    if (!mistakes.empty()) refuse(mistakes);
+  }
+
+  Recipe recipe_of(const SweepElement& settings) const {
+    Mistakes mistakes, located;
+    Recipe recipe =
+        parse_recipe(text, request.recipe, all_settings(request, settings), program.catalogue_schema(), mistakes);
+    for (const Mistake& mistake : mistakes.kept()) {
+      const auto [where, message] = sweep.located(mistake, settings);
+      located.add(where, message);
+    }
+    if (!located.empty()) refuse(located);
+    return recipe;
+  }
+
+  Element element(std::size_t index) const {
+    Element element{.settings = sweep.element(index), .resolved = {}, .path = {}, .inputs = {}};
+    const Recipe recipe = recipe_of(element.settings);
+    element.resolved = recipe.resolved;
+    element.path = path_of(request, recipe.resolved);
+    for (const Section& environment : recipe.environments) {
+      if (const std::optional<std::string> key = key_of_file(environment)) {
+        element.inputs.emplace_back("input_file:" + environment.text(*key), path_beside_recipe(environment, *key));
+      }
+    }
+    element.claims = recipe.claims.size();
+    return element;
+  }
+
+  /// All elements; the same mistake in every one is reported once.
+  std::vector<Element> elements() const {
+    Mistakes mistakes;
+    std::vector<Element> elements;
+    std::map<std::string, std::size_t> index_of;
+    for (std::size_t i = 0; i < sweep.count; ++i) {
+      elements.push_back(element(i));
+      const auto [first, is_new] = index_of.emplace(elements[i].path, i);
+      if (is_new) continue;
+      mistakes.add(sweep.where, fmt::format("the elements {} ({}) and {} ({}) of [sweep] are the same recipe",
+                                            first->second, fmt::join(elements[first->second].settings, " "), i,
+                                            fmt::join(elements[i].settings, " ")));
+    }
+    if (!mistakes.empty()) refuse(mistakes);
+    return elements;
+  }
+
+  /// Throws UsageError with the mistakes of a recipe without [sweep], which may be why it has none, else with
+  /// `message`.
+  [[noreturn]] void refuse_without_elements(const std::string& message) const {
+    recipe_of({});
+    throw UsageError(message);
+  }
+
+  const RunRequest& request;
+  const Program& program;
+  std::string text;
+  Sweep sweep;
+};
 
 enum class State { absent, finished, unevaluated, interrupted, other };
 
 /// The state of the result file of an element; `code` is the exit code of a finished one. @note Collective.
 State state_of(const Element& element, const RunRequest& request, int& code, const Communicator& communicator) {
   std::vector<std::pair<std::string, std::string>> inputs;
-  for (const Section& environment : element.recipe.environments) {
-    const std::optional<std::string> key = key_of_file(environment);
-    if (!key) continue;
-    const auto text = read_text_file_on_root(path_beside_recipe(environment, *key), communicator);
-    inputs.emplace_back("input_file:" + environment.text(*key), text.value_or(""));
+  for (const auto& [name, path] : element.inputs) {
+    inputs.emplace_back(name, read_text_file_on_root(path, communicator).value_or(""));
   }
   std::int64_t state_and_code[] = {static_cast<std::int64_t>(State::absent), 0};
   if (communicator.is_root()) {
@@ -86,7 +140,7 @@ State state_of(const Element& element, const RunRequest& request, int& code, con
       try {
         require_intact(element.path);
         const ResultReader result(element.path);
-        bool same = result.attribute("recipe_resolved") == element.recipe.resolved &&
+        bool same = result.attribute("recipe_resolved") == element.resolved &&
                     result.attribute("petsc_options") == fmt::format("{}", fmt::join(request.petsc_options, " "));
         for (const auto& [name, value] : build_attributes()) same = same && result.attribute(name) == value;
         for (const auto& [name, value] : inputs) {
@@ -96,7 +150,7 @@ State state_of(const Element& element, const RunRequest& request, int& code, con
         if (same && (status == "complete" || status == "computed")) {
           state = State::unevaluated;  // the run was killed before its claims were evaluated
           const std::vector<ClaimResult> claims = read_claims(result);
-          if (status == "complete" && claims.size() == element.recipe.claims.size()) {
+          if (status == "complete" && claims.size() == element.claims) {
             state = State::finished;
             state_and_code[1] = exit_code_of(claims);
           }
@@ -119,7 +173,9 @@ bool has_checkpoints(const std::string& path, const Communicator& communicator) 
   return communicator.broadcast(communicator.is_root() && !find_checkpoints(path).empty());
 }
 
-int run_element(const Element& element, const RunRequest& request, double wall_time, const Program& program) {
+int run_element(const Element& element, const RequestedSweep& requested, double wall_time) {
+  const RunRequest& request = requested.request;
+  const Program& program = requested.program;
   const Communicator& communicator = program.communicator();
   int code = exit_code::complete;
   std::unique_ptr<ResultLock> lock;
@@ -135,7 +191,7 @@ int run_element(const Element& element, const RunRequest& request, double wall_t
   }
   if (state == State::unevaluated && !request.overwrite) {
     if (communicator.is_root()) fmt::print("{}: already computed; evaluating its claims\n", element.path);
-    return finalise_result(element.path, element.recipe, communicator);
+    return finalise_result(element.path, requested.recipe_of(element.settings), communicator);
   }
   if (state == State::other && !request.overwrite) {
     throw UsageError(
@@ -152,7 +208,7 @@ int run_element(const Element& element, const RunRequest& request, double wall_t
     return resume_run(resumption, program, std::move(lock));
   }
   RunRequest run = request;
-  run.settings.insert(run.settings.end(), element.settings.begin(), element.settings.end());
+  run.settings = all_settings(request, element.settings);
   run.output = element.path;
   run.sweep_settings = element.settings;
   run.wall_time = wall_time;
@@ -165,17 +221,18 @@ int run_element(const Element& element, const RunRequest& request, double wall_t
 int run_all(const RunRequest& request, const Program& program) {
   const Communicator& communicator = program.communicator();
   const auto start = std::chrono::steady_clock::now();
-  const std::string text = read_text(request.recipe, communicator);
-  const std::vector<Element> elements = expand(request, text, program.catalogue_schema());
-  if (elements.empty()) {
-    if (request.element) throw UsageError(fmt::format("--element: {} has no [sweep]", request.recipe));
+  const RequestedSweep requested(request, program);
+  const auto count = static_cast<std::int64_t>(requested.sweep.count);
+  if (count == 0) {
+    if (request.element) requested.refuse_without_elements(fmt::format("--element: {} has no [sweep]", request.recipe));
     return run_recipe(request, program);
   }
-  const auto count = static_cast<std::int64_t>(elements.size());
   if (request.element && (*request.element < 0 || *request.element >= count)) {
     throw UsageError(fmt::format("--element {}: the elements of the sweep of {} are 0 to {}", *request.element,
                                  request.recipe, count - 1));
   }
+  std::vector<Element> elements;
+  if (!request.element) elements = requested.elements();
   int max_code = exit_code::complete;
   for (std::int64_t i = request.element.value_or(0); i < (request.element ? *request.element + 1 : count); ++i) {
     double wall_time = request.wall_time;
@@ -183,9 +240,10 @@ int run_all(const RunRequest& request, const Program& program) {
       const double elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
       wall_time = std::max(1e-3, wall_time - communicator.max(elapsed));
     }
-    const Element& element = elements[static_cast<std::size_t>(i)];
+    const auto index = static_cast<std::size_t>(i);
+    const Element element = request.element ? requested.element(index) : std::move(elements[index]);
     if (communicator.is_root()) fmt::print("element {} of {}: {}\n", i, count, fmt::join(element.settings, " "));
-    const int code = run_element(element, request, wall_time, program);
+    const int code = run_element(element, requested, wall_time);
     if (code == exit_code::stopped) return code;
     // The signal may have arrived after the last point at which the element could stop.
     const bool is_stop_requested = communicator.any(StopSignals::received() == SIGUSR1);
@@ -196,21 +254,20 @@ int run_all(const RunRequest& request, const Program& program) {
 }
 
 void check_all(const RunRequest& request, const Program& program) {
-  const std::vector<Element> elements =
-      expand(request, read_text(request.recipe, program.communicator()), program.catalogue_schema());
-  if (elements.empty()) return check_recipe(request, program);
-  for (const Element& element : elements) {
+  const RequestedSweep requested(request, program);
+  if (requested.sweep.count == 0) return check_recipe(request, program);
+  for (const Element& element : requested.elements()) {
     RunRequest run = request;
-    run.settings.insert(run.settings.end(), element.settings.begin(), element.settings.end());
+    run.settings = all_settings(request, element.settings);
     check_recipe(run, program);
   }
 }
 
 void list_sweep(const RunRequest& request, bool count_only, const Program& program) {
   const Communicator& communicator = program.communicator();
-  const std::vector<Element> elements =
-      expand(request, read_text(request.recipe, communicator), program.catalogue_schema());
-  if (elements.empty()) throw UsageError(fmt::format("{} has no [sweep]", request.recipe));
+  const RequestedSweep requested(request, program);
+  if (requested.sweep.count == 0) requested.refuse_without_elements(fmt::format("{} has no [sweep]", request.recipe));
+  const std::vector<Element> elements = requested.elements();
   if (count_only) {
     if (communicator.is_root()) fmt::print("{}\n", elements.size());
     return;

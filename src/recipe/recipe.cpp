@@ -77,7 +77,7 @@ Recipe parse_recipe(const std::string& text, const std::string& file, const std:
   if (!root) return recipe;
   recipe.is_toml = true;
   apply_settings(*root, settings, mistakes);
-  // The recipe without its sweep is common to all elements; `expand_sweep` gives their settings.
+  // The recipe without its sweep is common to all elements; `read_sweep` gives their settings.
   root->erase("sweep");
 
   resolve_aliases(*root, file, catalogue_schema, mistakes);

@@ -55,7 +55,7 @@ class Setting {
   Setting(const std::string& argument, toml::table& recipe, Mistakes& mistakes)
       : argument_(argument),
         removes_(argument.starts_with(unset_mark)),
-        origin_(removes_ ? "--unset " + printable(argument.substr(1), 200) : "--set " + printable(argument, 200)),
+        origin_(origin_of_setting(argument)),
         recipe_(recipe),
         mistakes_(mistakes) {}
 
@@ -192,6 +192,11 @@ class Setting {
 };
 
 }  // namespace
+
+std::string origin_of_setting(const std::string& setting) {
+  return setting.starts_with(unset_mark) ? "--unset " + printable(setting.substr(1), 200)
+                                         : "--set " + printable(setting, 200);
+}
 
 void apply_settings(toml::table& recipe, const std::vector<std::string>& settings, Mistakes& mistakes) {
   for (const std::string& argument : settings) Setting(argument, recipe, mistakes).apply();

@@ -13,9 +13,12 @@ namespace bathline {
 /// First character of a setting that removes its key.
 inline constexpr char unset_mark = '!';
 
+/// The location of what a setting sets: "--set dotted.key=value".
+std::string origin_of_setting(const std::string& setting);
+
 /// Applies `settings` ("dotted.key=value", or "!dotted.key" to remove the key) to `recipe` in order. Elements of lists
 /// are selected by index from 0, or by their `name`, integrators without one by their `method`. The location of every
-/// value that is set is the argument ("--set dotted.key=value"), for later mistakes.
+/// value that is set is its argument, for later mistakes.
 void apply_settings(toml::table& recipe, const std::vector<std::string>& settings, Mistakes& mistakes);
 
 }  // namespace bathline

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <set>
 #include <sstream>
 
 #include "recipe/printable_text.hpp"
@@ -17,11 +18,6 @@ namespace {
 
 /// A sweep of more runs is a mistake.
 constexpr std::size_t max_elements = 1000000;
-
-struct Axis {
-  std::string key;
-  std::vector<std::string> values;  // as TOML
-};
 
 std::string written(const toml::node& node) {
   // By toml_writer, which keeps all digits.
@@ -37,7 +33,13 @@ std::string written(const toml::node& node) {
   return out.str();
 }
 
-void collect(const toml::table& table, const std::string& path, const std::string& file, std::vector<Axis>& axes,
+/// Values that are written alike, integers as numbers.
+std::string comparable(const toml::node& node) {
+  const auto* integer = node.as_integer();
+  return integer == nullptr ? written(node) : toml_number(static_cast<double>(integer->get()));
+}
+
+void collect(const toml::table& table, const std::string& path, const std::string& file, std::vector<Sweep::Axis>& axes,
              Mistakes& mistakes) {
   for (const auto& [name, node] : table) {
     const std::string key = path.empty() ? std::string(name.str()) : path + "." + std::string(name.str());
@@ -52,50 +54,70 @@ void collect(const toml::table& table, const std::string& path, const std::strin
           fmt::format("sweep of `{}`: must be a list of at least one value, such as [1.0, 2.0]", printable(key)));
       continue;
     }
-    Axis axis{key, {}};
-    for (const auto& value : *list) axis.values.push_back(written(value));
+    const Location where = location_of(name.source(), file);
+    if (key.starts_with("sweep.") || key == "sweep") {
+      mistakes.add(where, fmt::format("sweep of `{}`: a sweep cannot change itself", printable(key)));
+      continue;
+    }
+    Sweep::Axis axis{key, {}, where};
+    std::set<std::string> seen;
+    for (const auto& value : *list) {
+      axis.values.push_back(written(value));
+      if (seen.insert(comparable(value)).second) continue;
+      mistakes.add(location_of(value.source(), file), fmt::format("sweep of `{}`: the list has the value {} twice",
+                                                                  printable(key), printable(axis.values.back())));
+    }
     axes.push_back(std::move(axis));
   }
 }
 
 }  // namespace
 
-std::vector<SweepElement> expand_sweep(const std::string& text, const std::string& file,
-                                       const std::vector<std::string>& settings, Mistakes& mistakes) {
+SweepElement Sweep::element(std::size_t index) const {
+  SweepElement settings;
+  std::size_t rest = index, block = count;
+  for (const Axis& axis : axes) {
+    block /= axis.values.size();
+    settings.push_back(axis.key + "=" + axis.values[rest / block]);
+    rest %= block;
+  }
+  return settings;
+}
+
+Mistake Sweep::located(Mistake mistake, const SweepElement& element) const {
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    if (mistake.where.line > 0 || mistake.where.file != origin_of_setting(element[i])) continue;
+    return {axes[i].where, fmt::format("sweep of `{}`: {}", printable(axes[i].key), mistake.message)};
+  }
+  return mistake;
+}
+
+Sweep read_sweep(const std::string& text, const std::string& file, const std::vector<std::string>& settings,
+                 Mistakes& mistakes) {
   Mistakes reported_elsewhere;
   auto root = parse_toml(text, file, reported_elsewhere);
   if (!root) return {};
   apply_settings(*root, settings, reported_elsewhere);
-  const toml::node* sweep = root->get("sweep");
-  if (sweep == nullptr) return {};
-  const toml::table* table = sweep->as_table();
-  std::vector<Axis> axes;
-  if (table != nullptr) collect(*table, "", file, axes, mistakes);
-  if (axes.empty()) {
-    if (mistakes.empty()) {
-      mistakes.add(location_of(sweep->source(), file), "[sweep] has no list, such as time.step = [0.1, 0.05]");
-    }
+  const toml::node* node = root->get("sweep");
+  if (node == nullptr) return {};
+  Sweep sweep;
+  sweep.where = location_of(node->source(), file);
+  const std::size_t before = mistakes.count();
+  if (const toml::table* table = node->as_table()) collect(*table, "", file, sweep.axes, mistakes);
+  if (mistakes.count() > before) return {};
+  if (sweep.axes.empty()) {
+    mistakes.add(sweep.where, "[sweep] has no list, such as time.step = [0.1, 0.05]");
     return {};
   }
-  std::size_t count = 1;
-  for (const Axis& axis : axes) {
-    if (count > max_elements / axis.values.size()) {
-      mistakes.add(location_of(sweep->source(), file),
-                   fmt::format("[sweep] has more than {} combinations", max_elements));
+  sweep.count = 1;
+  for (const Sweep::Axis& axis : sweep.axes) {
+    if (sweep.count > max_elements / axis.values.size()) {
+      mistakes.add(sweep.where, fmt::format("[sweep] has more than {} combinations", max_elements));
       return {};
     }
-    count *= axis.values.size();
+    sweep.count *= axis.values.size();
   }
-  std::vector<SweepElement> elements(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    std::size_t rest = i, block = count;
-    for (const Axis& axis : axes) {
-      block /= axis.values.size();
-      elements[i].push_back(axis.key + "=" + axis.values[rest / block]);
-      rest %= block;
-    }
-  }
-  return elements;
+  return sweep;
 }
 
 }  // namespace bathline

@@ -1,6 +1,7 @@
 // Recipes with [sweep]: one recipe for every combination of the listed values.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -12,9 +13,25 @@ namespace bathline {
 using SweepElement = std::vector<std::string>;
 
 /// The product of the lists under [sweep], whose keys are the dotted keys of the recipe: the keys in alphabetical
-/// order, the last one changing fastest. Empty if the recipe has no [sweep]. `settings` are applied first and can
-/// change the sweep itself. Text that is not TOML has no sweep; `parse_recipe` reports the error.
-std::vector<SweepElement> expand_sweep(const std::string& text, const std::string& file,
-                                       const std::vector<std::string>& settings, Mistakes& mistakes);
+/// order, the last one changing fastest.
+struct Sweep {
+  struct Axis {
+    std::string key;
+    std::vector<std::string> values;  ///< as TOML
+    Location where;                   ///< of the key
+  };
+  std::vector<Axis> axes;
+  Location where;         ///< of [sweep]
+  std::size_t count = 0;  ///< number of elements; 0 if the recipe has no [sweep]
+
+  SweepElement element(std::size_t index) const;
+  /// A mistake in an element at its location in [sweep], if a setting of the sweep has caused it.
+  Mistake located(Mistake mistake, const SweepElement& element) const;
+};
+
+/// `settings` are applied first and can change the sweep itself. Text that is not TOML has no sweep; `parse_recipe`
+/// reports the error.
+Sweep read_sweep(const std::string& text, const std::string& file, const std::vector<std::string>& settings,
+                 Mistakes& mistakes);
 
 }  // namespace bathline

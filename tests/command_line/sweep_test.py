@@ -68,6 +68,16 @@ class SweepTest(FolderTest):
         self.recipe.write_text(text.replace("steps = 60", "steps = 61"))
         self.assertEqual([row[2] for row in self.elements()], ["to do"] * 6)
 
+    def test_an_element_is_run_without_reading_the_others(self):
+        text = self.recipe.read_text()
+        self.must("run", self.recipe, "--element", "3", "--progress", "none")
+        path = self.elements()[3][1]
+        # The elements 0, 1, 4 and 5 are mistakes.
+        self.recipe.write_text(text.replace("[45, 50, 60]", "[-1, 50, -2]"))
+        self.assertIn(f"{path}: already complete", self.must("run", self.recipe, "--element", "3").out)
+        self.assertIn("sweep of", self.must("run", self.recipe, "--element", "0", code=2).err)
+        self.assertIn("sweep of", self.must("run", self.recipe, code=2).err)
+
     def test_another_build_and_other_options_are_not_finished(self):
         first = self.elements()[0][1]
         self.must("run", self.recipe, "--element", "0", "--progress", "none")
@@ -154,6 +164,12 @@ class SweepTest(FolderTest):
             ("[sweep]\ntime.step = []\n", "`time.step`: must be a list"),
             ("[sweep]\ntime.stop = [0.1]\n", "time.stop"),
             ("[sweep]\ntime.step = [0.1, -0.1]\n", "positive"),
+            ("[sweep]\ntime.step = [0.1]\n[sweep]\ntime.end = [1.0]\n", "cannot redefine existing table 'sweep'"),
+            ("[sweep]\ntime.step = [0.1]\n[time]\nend = 1.0\n", "cannot redefine existing table 'time'"),
+            ("[sweep]\nsystem.kk = [1.0, 2.0]\n", "sweep of `system.kk`: unknown key `kk` in [system]"),
+            ("[sweep]\nsweep.system.k = [1.0, 2.0]\n", "a sweep cannot change itself"),
+            ("[sweep]\nsystem.k = [1.0, 2.0, 1]\n", "the list has the value 1 twice"),
+            ("[sweep]\nsystem.q0 = [[1], [1.0]]\n", "0 (system.q0=[1]) and 1 (system.q0=[1.0]) of [sweep] are the same"),
             (f"[sweep]\nsystem.k = {list(range(1, 1100))}\nsystem.m = {list(range(1, 1100))}\n", "combinations"),
         ):
             with self.subTest(sweep=sweep[:40]):
@@ -162,8 +178,11 @@ class SweepTest(FolderTest):
                     outcome = self.must(command, self.recipe, code=2)
                     self.assertIn(message, outcome.err)
                     self.assertEqual(outcome.err.count("error: "), 1)
+                    self.assertNotIn("--set", outcome.err)
         self.recipe.write_text(toml(OSCILLATOR))
-        self.assertIn("has no [sweep]", self.must("run", self.recipe, "--element", "0", code=2).err)
+        for command in (["run", self.recipe, "--element", "0"], ["sweep", self.recipe]):
+            self.assertIn("has no [sweep]", self.must(*command, code=2).err)
+            self.assertIn("time.stop=1", self.must(*command, "--set", "time.stop=1", code=2).err)
         self.recipe.write_text(toml(OSCILLATOR) + SWEEP)
         self.assertIn("elements 0 to 5", self.must("run", self.recipe, "--element", "6", code=2).err)
         self.assertEqual(list(self.folder.glob("*.h5")), [])
