@@ -2,6 +2,7 @@
 
 import unittest
 
+import h5py
 import numpy as np
 
 from program import FolderTest, changed, run, toml, variables
@@ -102,6 +103,75 @@ class Noise(FolderTest):
             # Realisations differ.
             paths = found[f"ensemble/{label}/path_q"]
             self.assertFalse(np.array_equal(paths[0], paths[1]), label)
+
+
+class Names(FolderTest):
+    """Names that the results of an ensemble cannot have are refused before the run."""
+
+    ensemble = {
+        "title": "Names",
+        "system": {
+            "kind": "formula",
+            "coordinates": ["x"],
+            "masses": [1.0],
+            "V": "x^2/2",
+            "q0": [0.0],
+            "damping": [1.0],
+            "kT": 1.0,
+        },
+        "time": {"step": 0.1, "end": 4.0},
+        "integrators": [
+            {"method": "baoab", "on": "open"},
+            {"method": "baoab", "on": "open", "name": "fine", "step": 0.05},
+        ],
+        "study": {
+            "kind": "ensemble",
+            "realisations": 8,
+            "max_lag": 1.0,
+            "saved_paths": 1,
+        },
+        "study.quantities": [
+            {"name": "zza", "of": "x", "bins": [-3.0, 3.0, 5], "expected": "exp(-value^2/2)"},
+            {"name": "zzb", "of": "x_dot", "bins": [-3.0, 3.0, 5], "when": "end"},
+            {"name": "zzc", "of": "x_dot", "bins": [-3.0, 3.0, 5]},
+        ],
+        "study.joint_histograms": [{"name": "zzd", "of": ["zza", "zzc"]}],
+        "study.first_passages": [{"name": "zze", "of": "x", "at": 0.5}],
+        "study.slopes": [{"name": "zzf", "of": "zza", "cases": ["baoab", "fine"]}],
+    }
+
+    def refused(self, **sections):
+        path = self.folder / "names.toml"
+        path.write_text(toml(changed(self.ensemble, **sections)))
+        outcome = run(["check", path])
+        self.assert_code(outcome, 2)
+        self.assertNotIn("internal error", outcome.text)
+        return outcome.err
+
+    def test_every_name_of_the_results(self):
+        path, _ = self.result(self.ensemble, "names")
+        with h5py.File(path) as file:
+            common = [name for name, node in file["ensemble"].items() if isinstance(node, h5py.Dataset)]
+            names = list(file["ensemble/baoab"])
+        own = {name[3:] for name in names if name.startswith("zz")}
+        refused = set()
+        for name in names:
+            for ending in own:
+                if not name.startswith("zz") and name.endswith(ending) and len(name) > len(ending):
+                    refused.add(name[: -len(ending)])
+        self.assertTrue({"velocity", "kinetic"} <= refused)
+        for name in sorted(refused):
+            quantities = [*self.ensemble["study.quantities"], {"name": name, "of": "x"}]
+            self.assertIn("already", self.refused(**{"study.quantities": quantities}), name)
+        for name in common:
+            integrators = [*self.ensemble["integrators"], {"method": "baoab", "on": "open", "name": name}]
+            self.assertIn("already", self.refused(integrators=integrators), name)
+
+    def test_what_is_named_twice(self):
+        slopes = self.ensemble["study.slopes"] * 2
+        self.assertIn("another slope", self.refused(**{"study.slopes": slopes}))
+        joint = [{"name": "zzd", "of": ["zza", "zza"]}]
+        self.assertIn("two different", self.refused(**{"study.joint_histograms": joint}))
 
 
 if __name__ == "__main__":

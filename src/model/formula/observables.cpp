@@ -23,8 +23,8 @@ constexpr std::array<std::string_view, 15> reserved_names = {"time",        "par
                                                              "power",       "dissipated_by_environment",
                                                              "site",        "mode",
                                                              "mode_energy"};
-constexpr std::array<std::string_view, 6> reserved_prefixes = {"energy_",  "ledger_", "snapshot",
-                                                               "section_", "site_",   "displacement"};
+constexpr std::array<std::string_view, 6> reserved_prefixes = {"energy_",   "ledger_", "snapshot",
+                                                               "poincare_", "site_",   "displacement"};
 
 bool is_reserved_name(std::string_view name) {
   return std::find(reserved_names.begin(), reserved_names.end(), name) != reserved_names.end() ||

@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <numeric>
+#include <set>
 
 namespace bathline {
 
@@ -118,6 +120,41 @@ std::vector<Parameter> measurement_parameters() {
 
 namespace {
 
+/// What is appended to the names of measurements in the results, and the other variables beside these.
+constexpr const char* suffixes[] = {"_mean",    "_mean_error",     "_autocorrelation",  "_autocorrelation_error",
+                                    "_density", "_density_error",  "_density_expected", "_density_deviation",
+                                    "_bin",     "_of_realisation", "_variance",         "_variance_error",
+                                    "_time",    "_survival",       "_survival_error",   "_count",
+                                    "_rate",    "_rate_error"};
+constexpr const char* other_variables[] = {"step",
+                                           "damping",
+                                           "time",
+                                           "lag",
+                                           "particle",
+                                           "axis",
+                                           "realisation",
+                                           "path",
+                                           "mean_q",
+                                           "mean_q_error",
+                                           "mean_v",
+                                           "mean_v_error",
+                                           "variance_q",
+                                           "variance_q_error",
+                                           "variance_v",
+                                           "variance_v_error",
+                                           "kinetic_energy",
+                                           "kinetic_energy_error",
+                                           "kinetic_mean",
+                                           "kinetic_mean_error",
+                                           "kinetic_expected",
+                                           "kinetic_deviation",
+                                           "velocity_autocorrelation",
+                                           "velocity_autocorrelation_error",
+                                           "velocity_autocorrelation_theory",
+                                           "correlation_deviation",
+                                           "path_q",
+                                           "path_v"};
+
 std::optional<Bins> read_bins(const Section& table, Mistakes& mistakes) {
   if (!table.has("bins")) return std::nullopt;
   const std::vector<double>& numbers = table.numbers("bins");
@@ -145,10 +182,11 @@ void read_joint_histogram(const Section& table, Measurements& measurements, Mist
       if (quantity.name == name && quantity.bins && !quantity.at_end) numbers.push_back(i);
     }
   }
-  if (of.size() == 2 && numbers.size() == 2) {
+  if (of.size() == 2 && numbers.size() == 2 && numbers[0] != numbers[1]) {
     measurements.joint_histograms.push_back({table.text("name"), numbers[0], numbers[1]});
   } else {
-    mistakes.add(table.where("of"), "`of` must name two quantities that have `bins` and are averaged over time");
+    mistakes.add(table.where("of"),
+                 "`of` must name two different quantities that have `bins` and are averaged over time");
   }
 }
 
@@ -159,6 +197,7 @@ Measurements read_measurements(const Section& study, const ParticleSystem& syste
   Measurements measurements;
   measurements.ledger = std::move(ledger);
   std::vector<std::string> names;
+  std::set<std::string> variables(std::begin(other_variables), std::end(other_variables));
   const auto for_each = [&](const std::string& key, auto read) {
     if (!study.has(key)) return;
     where_readable([&] {
@@ -166,6 +205,14 @@ Measurements read_measurements(const Section& study, const ParticleSystem& syste
         const std::string& name = table.text("name");
         if (!is_name(name) || std::count(names.begin(), names.end(), name) > 0) {
           mistakes.add(table.where("name"), fmt::format("`{}` must be a unique name of letters, digits and `_`", name));
+        } else {
+          for (const char* suffix : suffixes) {
+            if (variables.insert(name + suffix).second) continue;
+            mistakes.add(table.where("name"), fmt::format("`{}`: the results have a variable `{}{}` already; choose "
+                                                          "another name",
+                                                          name, name, suffix));
+            break;
+          }
         }
         names.push_back(name);
         read(table);

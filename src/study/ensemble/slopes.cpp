@@ -28,10 +28,19 @@ std::vector<EnsembleSlope> read_slopes(const Section& study, const Experiment& e
                                        const Measurements& measurements, Mistakes& mistakes) {
   std::vector<EnsembleSlope> slopes;
   if (!study.has("slopes")) return slopes;
+  std::set<std::string> names;  // in the group of the study, with those of the integrators
+  for (const Case& this_case : experiment.cases()) names.insert(this_case.label);
   for (const Section& table : study.tables("slopes")) {
     EnsembleSlope slope{table.text("name"), 0, {}};
     if (!is_name(slope.name)) {
       mistakes.add(table.where("name"), fmt::format("`{}` must be a name of letters, digits and `_`", slope.name));
+    }
+    for (const char* suffix : {"_slope", "_slope_error"}) {
+      if (names.insert(slope.name + suffix).second) continue;
+      mistakes.add(table.where("name"), fmt::format("`{}`: an integrator or another slope has `{}{}` in the results "
+                                                    "already; choose another name",
+                                                    slope.name, slope.name, suffix));
+      break;
     }
     const auto& quantities = measurements.quantities;
     const auto quantity = std::find_if(quantities.begin(), quantities.end(), [&](const MeasuredQuantity& candidate) {

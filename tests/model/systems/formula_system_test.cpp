@@ -125,8 +125,8 @@ TEST(MpiFormulaSystem, FindsInvalidInput) {
   EXPECT_THAT(report("V = \"x^2\"\nparameters = { a-b = 1.0 }"),
               HasSubstr("`a-b` in [system.parameters] is not a valid name"));
   EXPECT_THAT(report("V = \"x^2\"\nparameters = { a = \"b\" }"), HasSubstr("a = \"b\": must be a number"));
-  for (const std::string name : {"q", "energy_total", "power", "dissipated_by_environment", "mode_energy", "mode",
-                                 "displacement", "displacement_line", "site_line"}) {
+  for (const std::string name : {"q", "poincare_q", "energy_total", "power", "dissipated_by_environment", "mode_energy",
+                                 "mode", "displacement", "displacement_line", "site_line"}) {
     EXPECT_THAT(report("V = \"x^2\"\nobservables = { " + name + " = \"x\" }"),
                 HasSubstr("`" + name + "` is recorded already"));
   }
