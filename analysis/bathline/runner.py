@@ -204,10 +204,14 @@ def _run_program(arguments, ranks, petsc, progress):
     if progress is None:
         progress = sys.stderr.isatty() or _in_a_notebook()
     launch = ["mpirun", "-n", str(ranks)] if ranks is not None else []
+    is_run = arguments[0] == "run"
     with tempfile.TemporaryDirectory(prefix="bathline-") as folder:
         log, printed = Path(folder) / "log.json", Path(folder) / "printed"
-        if arguments[0] == "run":
+        if is_run:
             arguments = [*arguments, "--log-json", str(log), "--progress", "bar" if progress else "none"]
+            # A pipe as standard input, whose other end only this process holds: the run stops with a checkpoint when
+            # the process ends, however that happens. mpirun passes the end of its input on.
+            arguments.append("--stop-at-end-of-input")
         if petsc:
             arguments = [*arguments, "--", *petsc]
         # Standard output goes to a file, because an unread pipe would block the program.
@@ -215,7 +219,7 @@ def _run_program(arguments, ranks, petsc, progress):
             process = subprocess.Popen(
                 [*launch, program(), *arguments],
                 env=(_MPI_ENVIRONMENT if launch else {}) | os.environ,
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.PIPE if is_run else subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.PIPE,
             )
@@ -250,6 +254,8 @@ def _wait_for(process, show):
                     sys.stderr.flush()
             process.wait()
             process.stderr.close()
+            if process.stdin is not None:
+                process.stdin.close()
             return errors, interrupted
         except KeyboardInterrupt:
             if interrupted:

@@ -20,6 +20,7 @@
 #include "command_line/json_log.hpp"
 #include "command_line/list_and_describe.hpp"
 #include "command_line/plot.hpp"
+#include "driver/checkpoints.hpp"
 #include "driver/convert.hpp"
 #include "driver/prepared_run.hpp"
 #include "driver/recipe_library.hpp"
@@ -109,6 +110,7 @@ class CommandLine {
   void add_output(CLI::App* command, std::string& output, const std::string& text);
   void add_progress(CLI::App* command);
   void add_wall_time(CLI::App* command);
+  void add_end_of_input(CLI::App* command);
   void add_log(CLI::App* command);
   /// Copies the options that several commands share into their requests, and finds recipes by name. @note Collective.
   void fill_requests(std::optional<std::vector<std::string>> petsc_options, const Communicator& world);
@@ -138,7 +140,7 @@ class CommandLine {
   PlotRequest plot_request_;
   std::string name_, what_, file_, json_, style_ = "auto";
   double wall_time_ = 0.0;
-  bool count_only_ = false;
+  bool count_only_ = false, stops_at_end_of_input_ = false;
 };
 
 CLI::Option* CommandLine::add_recipe(CLI::App* command) {
@@ -191,6 +193,12 @@ void CommandLine::add_wall_time(CLI::App* command) {
       ->type_name("SECONDS");
 }
 
+void CommandLine::add_end_of_input(CLI::App* command) {
+  command->add_flag("--stop-at-end-of-input", stops_at_end_of_input_,
+                    "stop with a checkpoint (exit code 85) when standard input ends, as a pipe does with the process "
+                    "that holds its other end");
+}
+
 void CommandLine::add_log(CLI::App* command) {
   command->add_option("--log-json", json_, "append all messages to this file, one JSON object per line")
       ->check(on_one_line_)
@@ -209,6 +217,7 @@ void CommandLine::add_run() {
   add_output(run_, request_.output, "result file; default: the recipe's name with .h5 in the working directory");
   run_->add_flag("--overwrite", request_.overwrite, "replace an existing result file and its checkpoints");
   add_wall_time(run_);
+  add_end_of_input(run_);
   add_log(run_);
   add_progress(run_);
   run_->add_option("--element", request_.element, "run only this element of the recipe's sweep, counted from 0")
@@ -233,6 +242,7 @@ void CommandLine::add_resume() {
   add_progress(resume_);
   add_log(resume_);
   add_wall_time(resume_);
+  add_end_of_input(resume_);
 }
 
 void CommandLine::add_sweep() {
@@ -383,6 +393,7 @@ int CommandLine::run(int argc, char** argv, const Program& program) {
     add_json_log(json_, world);
     spdlog::info("bathline {}", fmt::join(all_arguments, " "));
   }
+  if (stops_at_end_of_input_ && world.is_root()) stop_at_end_of_input();
   fill_requests(std::move(petsc_options), world);
   return execute_run(program);
 }

@@ -13,6 +13,7 @@
 #include <ctime>
 #include <iterator>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 
 #include "solve/petsc_session.hpp"
@@ -28,7 +29,13 @@ volatile std::sig_atomic_t writes_message = 0;
 
 volatile std::sig_atomic_t first_interrupt_time = 0;  // ms since an arbitrary time; 0: none yet
 
-constexpr int stop_signals[] = {SIGUSR1, SIGTERM, SIGINT};
+struct StopSignal {
+  int number;
+  const char* name;
+};
+/// In the order of their votes. Schedulers send the last four before a limit, closed terminals SIGHUP.
+constexpr StopSignal stop_signals[] = {{SIGINT, "SIGINT"},   {SIGTERM, "SIGTERM"}, {SIGHUP, "SIGHUP"},
+                                       {SIGXCPU, "SIGXCPU"}, {SIGUSR2, "SIGUSR2"}, {SIGUSR1, "SIGUSR1"}};
 struct sigaction previous_actions[std::size(stop_signals)];
 
 void end_by(int signal) {
@@ -61,8 +68,8 @@ void handle(int signal) {
   errno = error;
 }
 
-// The votes of the ranks; the highest one decides.
-enum Vote { proceed = 0, save_interval = 1, wall_time_limit = 2, sigint = 3, sigterm = 4, sigusr1 = 5 };
+/// The votes of the ranks; the highest one decides. Stop signals follow in their order.
+enum Vote { proceed = 0, save_interval = 1, wall_time_limit = 2, first_signal = 3 };
 
 /// Safety margin in seconds before the wall-time limit, besides the time of a block of steps and of a checkpoint.
 double margin_of(double limit) { return std::min(30.0, 0.05 * limit); }
@@ -79,10 +86,11 @@ StopSignals::StopSignals(const Communicator& communicator) {
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
   for (std::size_t i = 0; i < std::size(stop_signals); ++i) {
-    sigaction(stop_signals[i], &action, &previous_actions[i]);
-    // A shell starts background processes with SIGINT ignored; that is kept.
-    if (stop_signals[i] == SIGINT && previous_actions[i].sa_handler == SIG_IGN)
-      sigaction(SIGINT, &previous_actions[i], nullptr);
+    const int number = stop_signals[i].number;
+    sigaction(number, &action, &previous_actions[i]);
+    // A shell starts background processes with SIGINT ignored, and nohup ignores SIGHUP; that is kept.
+    if ((number == SIGINT || number == SIGHUP) && previous_actions[i].sa_handler == SIG_IGN)
+      sigaction(number, &previous_actions[i], nullptr);
   }
   communicator.barrier();
 }
@@ -92,16 +100,34 @@ StopSignals::~StopSignals() {
   for (std::size_t i = 0; i < std::size(stop_signals); ++i) {
     // The handler of SIGUSR1 stays: a signal during MPI_Finalize must not make a complete run look killed, because a
     // job script would compute it again.
-    if (stop_signals[i] == SIGUSR1) continue;
+    const int number = stop_signals[i].number;
+    if (number == SIGUSR1) continue;
     // The duplicate of a Ctrl-C may arrive while the program is already ending on the first one.
-    if (stop_signals[i] != SIGINT || first_interrupt_time == 0)
-      sigaction(stop_signals[i], &previous_actions[i], nullptr);
+    if (number != SIGINT || first_interrupt_time == 0) sigaction(number, &previous_actions[i], nullptr);
   }
 }
 
 void StopSignals::begin(Part part) { is_stoppable = part == Part::stoppable ? 1 : 0; }
 
 int StopSignals::received() { return signal_received; }
+
+void stop_at_end_of_input() {
+  // The reader of a pipe behind standard error may end as well; a message to it must not end the program.
+  std::signal(SIGPIPE, SIG_IGN);
+  // All signals are left to the other threads.
+  sigset_t all, previous;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &previous);
+  std::thread([] {
+    char ignored[256];
+    ssize_t count = 0;
+    do {
+      count = read(STDIN_FILENO, ignored, sizeof ignored);
+    } while (count > 0 || (count < 0 && errno == EINTR));
+    kill(getpid(), SIGTERM);
+  }).detach();
+  pthread_sigmask(SIG_SETMASK, &previous, nullptr);
+}
 
 Checkpoints::Checkpoints(CheckpointPlan plan, const Communicator& communicator, std::unique_ptr<CheckpointReader> from)
     : plan_(std::move(plan)),
@@ -118,24 +144,15 @@ Checkpoints::Decision Checkpoints::decide(double block) {
   // The first block is always run, so that a run with too short a limit still makes progress.
   const double needed = margin_of(plan_.wall_time) + 1.5 * longest_block_ + 2.0 * longest_save_;
   if (plan_.wall_time > 0.0 && block > 0.0 && now + needed >= plan_.wall_time) local_vote = Vote::wall_time_limit;
-  if (StopSignals::received() == SIGINT) local_vote = Vote::sigint;
-  if (StopSignals::received() == SIGTERM) local_vote = Vote::sigterm;
-  if (StopSignals::received() == SIGUSR1) local_vote = Vote::sigusr1;
+  for (std::size_t i = 0; i < std::size(stop_signals); ++i) {
+    if (StopSignals::received() == stop_signals[i].number) local_vote = Vote::first_signal + static_cast<int>(i);
+  }
   vote_ = static_cast<int>(communicator_->max(local_vote));
   return vote_ == Vote::proceed ? Decision::proceed : vote_ == Vote::save_interval ? Decision::save : Decision::stop;
 }
 
 std::string Checkpoints::stop_reason() const {
-  switch (vote_) {
-    case Vote::sigusr1:
-      return "SIGUSR1";
-    case Vote::sigterm:
-      return "SIGTERM";
-    case Vote::sigint:
-      return "SIGINT";
-    default:
-      return "the wall-time limit";
-  }
+  return vote_ < Vote::first_signal ? "the wall-time limit" : stop_signals[vote_ - Vote::first_signal].name;
 }
 
 std::string Checkpoints::save(std::int64_t total, bool stops, const std::function<void(CheckpointWriter&)>& save) {

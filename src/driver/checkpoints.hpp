@@ -19,11 +19,11 @@ struct Stopped {
   std::string checkpoint;  ///< path
 };
 
-/// Treats SIGUSR1, SIGTERM and SIGINT as requests to stop during its lifetime. In a part of the run that cannot stop
-/// with a checkpoint, SIGUSR1 is deferred with a message until one can be written, and the other two end the program;
-/// a second SIGINT always ends it at once. Construct it before the result file, so that an earlier signal ends a
-/// program that has written nothing. After destruction SIGUSR1 still does not end the program; it is only recorded for
-/// `received`.
+/// Treats SIGUSR1, SIGUSR2, SIGXCPU, SIGHUP, SIGTERM and SIGINT as requests to stop during its lifetime. In a part of
+/// the run that cannot stop with a checkpoint, SIGUSR1 is deferred with a message until one can be written, and the
+/// others end the program; a second SIGINT always ends it at once. Construct it before the result file, so that an
+/// earlier signal ends a program that has written nothing. After destruction SIGUSR1 still does not end the program; it
+/// is only recorded for `received`.
 class StopSignals {
  public:
   /// When it returns, the handlers are installed on all ranks. @note Collective.
@@ -38,6 +38,9 @@ class StopSignals {
   /// The last signal that this process received, or 0.
   static int received();
 };
+
+/// Sends this process SIGTERM when its standard input ends, as a pipe does with the process that holds its other end.
+void stop_at_end_of_input();
 
 /// When to write checkpoints and when to stop, from the recipe and the command line.
 struct CheckpointPlan {

@@ -5,9 +5,11 @@ import os
 import pty
 import re
 import select
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import tomllib
 import unittest
 from pathlib import Path
@@ -245,6 +247,41 @@ except bathline.Stopped as stopped:
         self.assertEqual(len(list(self.folder.glob("long.checkpoint.*.h5"))), 1)
         bar = shown[: shown.rindex(b"steps/s")].partition(b"steps/s")[2]
         self.assertNotIn(b"\n", bar)
+
+    def test_a_run_stops_with_the_process_that_started_it(self):
+        for ranks, number in ((None, signal.SIGKILL), (2, signal.SIGTERM), (2, signal.SIGKILL)):
+            with self.subTest(ranks=ranks, signal=number.name):
+                name = f"orphan-{ranks}-{number.name}"
+                # The thread that started the program may end before the run does.
+                script = f"""
+import bathline, threading, time
+settings = {{"time.end": 1e9, "output.every": 100000}}
+threading.Thread(target=bathline.run, args=({RECIPE!r}, {ranks}, settings, "{name}.h5"), daemon=True).start()
+time.sleep(600)
+"""
+                environment = os.environ | {"PYTHONPATH": str(synthetic.SOURCE / "analysis")}
+                python = subprocess.Popen([sys.executable, "-c", script], env=environment, cwd=self.folder)
+                self.addCleanup(python.kill)
+                self.wait_until((self.folder / f"{name}.h5").exists)
+                time.sleep(1.0)
+                self.assertTrue(self.runs(name))
+                python.send_signal(number)
+                python.wait()
+                self.wait_until(lambda name=name: not self.runs(name))
+                self.assertEqual(len(list(self.folder.glob(f"{name}.checkpoint.*.h5"))), 1)
+
+    def runs(self, name):
+        """Whether a program, or its launcher, still runs with this result."""
+        listing = subprocess.run(["ps", "-eo", "stat=,args="], capture_output=True, text=True, check=True).stdout
+        lines = [line for line in listing.splitlines() if f"-o {name}.h5" in line]
+        return any(not line.startswith("Z") for line in lines)
+
+    def wait_until(self, condition):
+        for _ in range(3000):
+            if condition():
+                return
+            time.sleep(0.01)
+        self.fail("not within 30 s")
 
     def read(self, terminal):
         """Read from a terminal; empty once its other side is closed."""

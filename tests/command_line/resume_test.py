@@ -13,7 +13,22 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-from program import KEPLER, OSCILLATOR, FolderTest, changed, end, kill, lasting, run, start, toml, variables, write_recipe
+from program import (
+    KEPLER,
+    MPI_SETTINGS,
+    OSCILLATOR,
+    FolderTest,
+    changed,
+    command_of,
+    end,
+    kill,
+    lasting,
+    run,
+    start,
+    toml,
+    variables,
+    write_recipe,
+)
 
 LINE = {"name": "line", "kind": "spring-mass-line", "sites": 300, "M": 0.02, "lambda": 8.0, "far_end": "matched"}
 BATH = {"name": "bath", "kind": "heat-bath", "oscillators": 500, "damping": 0.3, "omega_max": 9.0, "kT": 0.1}
@@ -357,6 +372,42 @@ class StoppedTest(ResumeTest):
         checkpoint = self.check_stopped(*(stopped := self.stop(signal.SIGTERM)), "SIGTERM")
         self.must(["resume", checkpoint])
         self.assert_same_bits(stopped[2], self.folder / "long.h5")
+
+    def test_signals_of_schedulers_and_terminals(self):
+        for number in (signal.SIGUSR2, signal.SIGHUP, signal.SIGXCPU):
+            with self.subTest(number.name):
+                self.check_stopped(*self.stop(number), number.name)
+
+    def test_a_hangup_that_is_ignored(self):
+        path, result = self.fresh(self.long)
+        words = ["run", path, "-o", result, "--progress", "none"]
+        process = start(words, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        self.wait_for(result.exists, process, "result file")
+        time.sleep(0.4)
+        process.send_signal(signal.SIGHUP)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0, out + err)
+
+    def test_the_end_of_its_input(self):
+        for ranks in (None, 2):
+            with self.subTest(ranks=ranks):
+                path, result = self.fresh(self.long)
+                words = ["run", path, "-o", result, "--progress", "none", "--stop-at-end-of-input"]
+                process = subprocess.Popen(
+                    command_of(words, ranks),
+                    env=MPI_SETTINGS | os.environ,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    text=True,
+                )
+                self.wait_for(result.exists, process, "result file")
+                process.stdin.write("ignored\n")
+                process.stdin.flush()
+                time.sleep(0.4)
+                self.assertIsNone(process.poll())
+                out, err = process.communicate(timeout=60)  # closes its input
+                self.check_stopped(process.returncode, out + err, result, "SIGTERM")
 
     def test_an_interrupt(self):
         checkpoint = self.check_stopped(*(stopped := self.stop(signal.SIGINT)), "SIGINT")
