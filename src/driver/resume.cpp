@@ -11,6 +11,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "driver/output_times.hpp"
 #include "driver/prepared_run.hpp"
 #include "driver/unpacked_inputs.hpp"
 #include "recipe/printable_text.hpp"
@@ -107,8 +108,7 @@ void check_result(const std::string& path, const CheckpointReader& checkpoint, c
     require_same_text(fmt::format("{} is the result of a different recipe than {}", path, checkpoint.path()),
                       result.attribute("recipe_resolved"), prepared.recipe->resolved);
     for (std::size_t i = 0; i < complete + (records ? 1 : 0); ++i) {
-      const std::int64_t total = (cases[i].steps + every - 1) / every + 1;
-      const std::int64_t needed = i < complete ? total : count_of(rows[0]);
+      const std::int64_t needed = i < complete ? record_count(cases[i], every) : count_of(rows[0]);
       const std::string time = cases[i].label + "/time";
       const std::int64_t there = result.has(time) ? result.shape(time).front() : 0;
       if (there >= needed) continue;

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "driver/output_times.hpp"
 #include "driver/time_loop.hpp"
 #include "study/catalogue.hpp"
 #include "study/theory/discrete_invariant.hpp"
@@ -159,10 +160,10 @@ std::unique_ptr<Study> make_energy(const Recipe& recipe, const Experiment& exper
   }
   const std::int64_t every = experiment.output().every;
   for (const Case& this_case : experiment.cases()) {
-    if (this_case.steps / every + 1 >= blocks) continue;
+    if (record_count(this_case, every) >= blocks) continue;
     mistakes.add(study.where("blocks"),
                  fmt::format("{} blocks need as many records, but `{}` has {}: lower [output] `every` or raise the end",
-                             blocks, this_case.label, this_case.steps / every + 1));
+                             blocks, this_case.label, record_count(this_case, every)));
   }
   return std::make_unique<EnergyStudy>(experiment, static_cast<std::size_t>(blocks), study.boolean("invariants"));
 }

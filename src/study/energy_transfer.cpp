@@ -19,6 +19,7 @@
 #include <fmt/format.h>
 
 #include "steppers/step_matrix.hpp"
+#include "driver/output_times.hpp"
 #include "driver/time_loop.hpp"
 #include "solve/dense.hpp"
 #include "study/catalogue.hpp"
@@ -64,15 +65,20 @@ class EnergyTransferStudy final : public Study {
       MatrixXd dissipation = MatrixXd::Zero(a.rows(), a.cols());
       dissipation.bottomRightCorner(system.size(), system.size()) = problem.damping();
       const MatrixXd w = solve_lyapunov(a, dissipation);
-      std::vector<double> times;
       const std::int64_t every = experiment_.output().every;
-      for (std::int64_t k = 0; k <= this_case.steps; k += every)
-        times.push_back(static_cast<double>(k) * this_case.step);
+      const std::vector<std::int64_t> records = record_steps(this_case, every);
+      std::vector<double> times;
+      for (const std::int64_t k : records) times.push_back(static_cast<double>(k) * this_case.step);
 
-      const MatrixXd flow = matrix_exponential(a * (this_case.step * static_cast<double>(every)));
+      const auto flow_over = [&](std::int64_t steps) -> MatrixXd {
+        return matrix_exponential(a * (this_case.step * static_cast<double>(steps)));
+      };
+      const MatrixXd flow = flow_over(every);
       Transfer theory;
       VectorXd x = start;
-      for (std::size_t i = 0; i < times.size(); ++i, x = flow * x) {
+      for (std::size_t i = 0; i < times.size(); ++i) {
+        const std::int64_t steps = i == 0 ? 0 : records[i] - records[i - 1];
+        if (steps > 0) x = steps == every ? flow * x : flow_over(steps) * x;
         theory.stored.push_back(x.dot(w * x));
         theory.transferred.push_back(theory.stored.front() - theory.stored.back());
       }
@@ -103,7 +109,7 @@ class EnergyTransferStudy final : public Study {
       double transferred = 0.0;
       x = start;
       for (std::int64_t k = 0; k <= this_case.steps; ++k) {
-        if (k % every == 0) {
+        if (k % every == 0 || k == this_case.steps) {
           discrete.transferred.push_back(transferred);
           discrete.stored.push_back(total - transferred);
         }
@@ -121,16 +127,16 @@ class EnergyTransferStudy final : public Study {
     Problem problem = experiment_.make_problem(this_case);
     problem.prepare();
     const std::unique_ptr<Stepper> stepper = make_stepper(this_case.scheme, problem, this_case.step);
-    const std::int64_t every = experiment_.output().every;
+    const std::vector<std::int64_t> records = record_steps(this_case, experiment_.output().every);
     std::vector<double> times, symmetry;
-    for (std::int64_t k = 0;; k += every) {
+    for (std::size_t i = 0;; ++i) {
       problem.broadcast_particles();
       VectorXd x(2 * problem.q.size());
       x << problem.q, problem.velocity();
-      times.push_back(static_cast<double>(k) * this_case.step);
+      times.push_back(static_cast<double>(records[i]) * this_case.step);
       symmetry.push_back(x.dot(w_s * x) + problem.energies_of_particles().dissipated);
-      if (k + every > this_case.steps) break;
-      if (std::optional<Failure> failure = stepper->advance(every)) return failure;
+      if (i + 1 == records.size()) break;
+      if (std::optional<Failure> failure = stepper->advance(records[i + 1] - records[i])) return failure;
     }
     const Dimension time[] = {{"time", times, "s", "time"}};
     file.array("energy-transfer/" + this_case.label,

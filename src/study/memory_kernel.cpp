@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "driver/certificates.hpp"
+#include "driver/output_times.hpp"
 #include "study/catalogue.hpp"
 #include "study/memory_kernel.hpp"
 
@@ -17,22 +18,22 @@ namespace {
 using ForceSeries = std::vector<double>;
 
 /// Fills `forces`, on every rank. @note Collective.
-std::optional<Failure> record_clamped_force(const Case& this_case, std::int64_t every, Problem& problem,
-                                            ForceSeries& forces) {
+std::optional<Failure> record_clamped_force(const Case& this_case, std::span<const std::int64_t> steps,
+                                            Problem& problem, ForceSeries& forces) {
   const std::unique_ptr<Stepper> stepper = make_stepper(this_case.scheme, problem, this_case.step);
   const Environment& environment = *problem.environments().front();
   const auto axes = static_cast<std::size_t>(problem.system().axes);
   std::vector<double> head(axes), force(axes);
-  for (std::int64_t step = 0;; step += every) {
+  for (std::size_t record = 0;; ++record) {
     if (problem.communicator().is_root()) {
       problem.head(environment, problem.q, head);
       environment.force(head, force);
       forces.insert(forces.end(), force.begin(), force.end());
     }
-    if (step + every > this_case.steps) break;
-    if (std::optional<Failure> failure = stepper->advance(every)) return failure;
+    if (record + 1 == steps.size()) break;
+    if (std::optional<Failure> failure = stepper->advance(steps[record + 1] - steps[record])) return failure;
   }
-  forces.resize(axes * static_cast<std::size_t>(this_case.steps / every + 1));
+  forces.resize(axes * steps.size());
   problem.communicator().broadcast(std::span<double>(forces));
   return std::nullopt;
 }
@@ -46,10 +47,9 @@ std::optional<Failure> measure(const Experiment& experiment, const Case& this_ca
   Environment& environment = *problem.environments().front();
   prepare_certificate(environment, this_case);
   const auto axes = static_cast<std::size_t>(problem.system().axes);
-  const std::int64_t every = experiment.output().every;
+  const std::vector<std::int64_t> steps = record_steps(this_case, experiment.output().every);
   std::vector<double> times;
-  for (std::int64_t step = 0; step <= this_case.steps; step += every)
-    times.push_back(static_cast<double>(step) * this_case.step);
+  for (const std::int64_t step : steps) times.push_back(static_cast<double>(step) * this_case.step);
   const AnalyticKernel analytic = environment.analytic_kernel(times).value_or(AnalyticKernel());
   const std::vector<double>& formula = analytic.kernel;
   const std::vector<double>& limit = analytic.limit;
@@ -57,7 +57,7 @@ std::optional<Failure> measure(const Experiment& experiment, const Case& this_ca
   const std::size_t size = axes * times.size();
   const auto run_task = [&](Problem& clamped, ForceSeries& forces) {
     return tasks.next(this_case.label, this_case.steps, size, forces,
-                      [&](ForceSeries& result) { return record_clamped_force(this_case, every, clamped, result); });
+                      [&](ForceSeries& result) { return record_clamped_force(this_case, steps, clamped, result); });
   };
   if (std::optional<Failure> failure = run_task(problem, force_at_start)) return failure;
   Problem displaced_problem = experiment.make_clamped_problem(this_case);

@@ -37,7 +37,7 @@ TEST(MpiMemory, KernelOfABathIsTheSumOfItsCosines) {
   const RunStudy run(recipe(bath(), midpoint + verlet));
   ASSERT_EQ(run.report, "");
   for (const std::string label : {"midpoint", "verlet"}) {
-    const std::string group = "memory/" + label + "/bath/";
+    const std::string group = "memory-kernel/" + label + "/bath/";
     const std::vector<double> time = run.values(group + "time"), kernel = run.values(group + "kernel");
     const std::vector<double> formula = run.values(group + "kernel_formula");
     ASSERT_EQ(kernel.size(), 11u);
@@ -53,6 +53,21 @@ TEST(MpiMemory, KernelOfABathIsTheSumOfItsCosines) {
     EXPECT_EQ(run.value(group + "kernel_error"), worst);
     EXPECT_GT(worst, 1e-6);
     EXPECT_EQ(run.values(group + "random_force"), std::vector<double>(11, 0.0));
+  }
+}
+
+// The last interval between records may be shorter than the others, or the only one.
+TEST(MpiMemory, ReachesTheEndWhateverTheRecords) {
+  const RunStudy all(recipe(bath(), midpoint));
+  for (const auto& [every, records] : {std::pair("30", 8u), std::pair("1000", 2u)}) {
+    std::string text = recipe(bath(), midpoint);
+    const RunStudy run(text.replace(text.find("every = 20"), 10, std::string("every = ") + every));
+    ASSERT_EQ(run.report, "");
+    const std::string group = "memory-kernel/midpoint/bath/";
+    const std::vector<double> time = run.values(group + "time"), kernel = run.values(group + "kernel");
+    ASSERT_EQ(kernel.size(), records);
+    EXPECT_EQ(time.back(), all.values(group + "time").back());
+    EXPECT_NEAR(kernel.back(), all.values(group + "kernel").back(), 1e-12);
   }
 }
 
@@ -145,7 +160,7 @@ TEST(MpiMemory, KernelOfAMemoryIsTheOneOfItsRecipe) {
   const std::pair<std::string, double> bounds[] = {{"verlet", 1e-14}, {"midpoint", 5e-4}, {"rk4", 2e-8}};
   for (const auto& [label, bound] : bounds) {
     SCOPED_TRACE(label);
-    const std::string group = "memory/" + label + "/m/";
+    const std::string group = "memory-kernel/" + label + "/m/";
     const std::vector<double> time = run.values(group + "time"), kernel = run.values(group + "kernel");
     const std::vector<double> formula = run.values(group + "kernel_formula");
     ASSERT_EQ(kernel.size(), 11u);
