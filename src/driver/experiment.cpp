@@ -157,6 +157,9 @@ Case Experiment::read_case(const Section& section, Mistakes& mistakes) {
 }
 
 std::optional<Eigen::VectorXd> Experiment::start_temperature(const Case& this_case) const {
+  if (recipe_.system.has("start_kT")) {
+    return Eigen::VectorXd::Constant(system_.size(), recipe_.system.number("start_kT"));
+  }
   if (system_.temperature) return system_.temperature;
   std::set<double> temperatures;
   for (std::size_t index : this_case.environments) {
@@ -171,7 +174,7 @@ std::shared_ptr<const ThermalStart> Experiment::thermal_start(const Case& this_c
   if (system_.start == ParticleSystem::Start::given || !system_is_valid_) return nullptr;
   const std::optional<Eigen::VectorXd> temperature = start_temperature(this_case);
   std::string unsupported_reason =
-      "its temperature is undefined: set `kT` in [system], or use environments of one temperature";
+      "its temperature is undefined: set `start_kT` in [system], or use environments of one temperature";
   std::shared_ptr<const ThermalStart> start;
   if (temperature) start = make_thermal_start(system_, *temperature, unsupported_reason);
   if (!start) {

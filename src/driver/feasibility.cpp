@@ -287,7 +287,8 @@ void Feasibility::check_stability(std::size_t index, Mistakes& mistakes) {
 
 void Feasibility::warn_of_unused_temperature() {
   const ParticleSystem& system = experiment_.system();
-  if (!system.temperature || system.temperature->isZero(0.0) || system.start != ParticleSystem::Start::given) return;
+  const bool starts = system.start != ParticleSystem::Start::given && !recipe_.system.has("start_kT");
+  if (!system.temperature || system.temperature->isZero(0.0) || starts) return;
   for (std::size_t index = 0; index < problems_.size(); ++index) {
     const Case& this_case = experiment_.readable_cases()[index];
     if (!this_case.closed && this_case.noise && !build_problem(index).damping().isZero(0.0)) return;

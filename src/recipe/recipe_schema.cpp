@@ -59,9 +59,13 @@ std::vector<Parameter> system_keys() {
   Parameter start =
       choice("start", {"given", "thermal-momenta", "thermal"},
              "What is drawn from the Gibbs distribution in place of `q0` and `v0`: nothing, the momenta, or "
-             "positions and momenta; at the temperature of the system or of its environments.");
+             "positions and momenta; at `start_kT`, or else at the temperature of the system or of its environments.");
   start.default_value = "\"given\"";
-  return {required("kind", text, "", "Kind of system."), std::move(thermal_energy), std::move(start)};
+  return {required("kind", text, "", "Kind of system."), std::move(thermal_energy), std::move(start),
+          optional("start_kT", number, "J",
+                   "Thermal energy of the start of all particles, for environments of several temperatures; default: "
+                   "`kT`, or that of the environments.",
+                   Bound::nonnegative)};
 }
 
 std::vector<Parameter> environment_keys() {

@@ -171,6 +171,25 @@ TEST(ThermalStart, NeedsATemperatureAndASuitablePotential) {
   EXPECT_THAT(read_recipe(recipe(start, bath(0, 0.5, 3.0) + bath(1, 0.5, 2.0), "")).report(),
               HasSubstr("its temperature is undefined"));
   EXPECT_THAT(read_recipe(recipe(damped + start, "", "")).report(), HasSubstr("its temperature is undefined"));
+  // The start has one temperature whatever those of environments and of open runs are.
+  const std::string own = "start_kT = 5.0\n";
+  for (const std::string& more : {bath(0, 0.5, 3.0) + bath(1, 0.5, 2.0), bath(0, 0.5, 3.0), std::string()}) {
+    for (const std::string kt : {"", "kT = [2.0, 1.0]\n", "kT = 0.0\n"}) {
+      const ReadRecipe read =
+          read_recipe(recipe((more.empty() ? "C = [1.0, 2.0]\n" : "") + start + own + kt, more, ""));
+      ASSERT_EQ(read.report(), "");
+      const Case& this_case = read.experiment->cases().front();
+      const auto& mass = read.experiment->system().mass;
+      Eigen::VectorXd q = mass, p = mass, p_at_1 = mass;
+      std::string unsupported_reason;
+      this_case.start->draw({1, 0}, mass, q, p);
+      make_thermal_start(read.experiment->system(), Eigen::VectorXd::Constant(2, 1.0), unsupported_reason)
+          ->draw({1, 0}, mass, q, p_at_1);
+      EXPECT_LT((p - std::sqrt(5.0) * p_at_1).norm(), 1e-14);
+    }
+  }
+  EXPECT_THAT(read_recipe(recipe(damped + own + "kT = 2.0\n", "", "")).report(),
+              HasSubstr("a start that is drawn at random: set `start = \"thermal\"`"));
 }
 
 }  // namespace

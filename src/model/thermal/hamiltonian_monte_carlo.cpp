@@ -111,10 +111,10 @@ class HamiltonianMonteCarlo final : public BoltzmannSampler {
   /// Convergence of the chains over so many trajectories, the first half of which is discarded.
   Convergence measure(int trajectories) const {
     const auto n = q0_.size();
-    const int half = trajectories / 4;  // half of the trajectories that count
-    MatrixXd means = MatrixXd::Zero(n + 1, 2 * chains), squares = means;
+    const int half = trajectories / 4;                                    // half of the trajectories that count
+    MatrixXd means = MatrixXd::Zero(n + 1, 2 * chains), squares = means;  // by welford1962, of every half chain
     Convergence result;
-    VectorXd row(n + 1), gradient;
+    VectorXd row(n + 1), deviation, gradient;
     for (int chain = 0; chain < chains; ++chain) {
       const RngKey key{0, static_cast<std::uint32_t>(chain), 0xC0000000U};
       VectorXd q = chain % 2 == 0 ? q0_ : annealed(key);
@@ -124,14 +124,16 @@ class HamiltonianMonteCarlo final : public BoltzmannSampler {
         if (sample < 0) continue;
         result.acceptance += accepted / (2.0 * half * chains);
         row << q, potential_->value(q);
-        means.col(2 * chain + sample / half) += row / half;
-        squares.col(2 * chain + sample / half) += row.cwiseAbs2() / half;
+        const int column = 2 * chain + sample / half;
+        deviation = row - means.col(column);
+        means.col(column) += deviation / (sample % half + 1.0);
+        squares.col(column) += deviation.cwiseProduct(row - means.col(column));
         potential_->gradient(q, gradient);
         result.virial += (q - q0_).dot(gradient) / (kt_ * static_cast<double>(n)) / (2.0 * half * chains);
       }
     }
     const VectorXd mean = means.rowwise().mean();
-    const VectorXd within = (squares - means.cwiseAbs2()).rowwise().mean() * half / (half - 1.0);
+    const VectorXd within = squares.rowwise().mean() / (half - 1.0);
     const VectorXd between = (means.colwise() - mean).cwiseAbs2().rowwise().sum() / (2.0 * chains - 1.0);
     result.r = ((half - 1.0) / half + between.array() / within.array()).sqrt().maxCoeff();
     return result;

@@ -10,6 +10,11 @@ void read_temperature(const Section& section, ParticleSystem& system, Mistakes& 
   using enum ParticleSystem::Start;
   const std::string& start = section.text("start");
   system.start = start == "thermal" ? thermal : start == "thermal-momenta" ? thermal_momenta : given;
+  if (system.start == given && section.has("start_kT")) {
+    mistakes.add(section.where("start_kT"),
+                 "`start_kT` is the temperature of a start that is drawn at random: set `start = \"thermal\"` or "
+                 "`start = \"thermal-momenta\"` as well, or leave it out");
+  }
   if (!section.has("kT")) return;
   if (section.holds<double>("kT")) {
     system.temperature = Eigen::VectorXd::Constant(system.size(), section.number("kT"));

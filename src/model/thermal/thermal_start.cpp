@@ -51,7 +51,8 @@ std::shared_ptr<const ThermalStart> make_thermal_start(const ParticleSystem& sys
   if (system.start == ParticleSystem::Start::thermal_momenta) return std::make_shared<GibbsStart>(temperature, nullptr);
   if (!(temperature.array() == temperature[0]).all()) {
     unsupported_reason =
-        "particles of several temperatures have no Gibbs distribution of positions; use \"thermal-momenta\"";
+        "particles of several temperatures have no Gibbs distribution of positions; use \"thermal-momenta\", or one "
+        "temperature for the start, `start_kT`";
     return nullptr;
   }
   if (!(temperature[0] > 0.0)) {
