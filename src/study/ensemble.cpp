@@ -85,13 +85,22 @@ void read_measurement_options(const Recipe& recipe, const Experiment& experiment
   options.slopes = read_slopes(study, experiment, options.measurements, mistakes);
   options.blocks = study.integer("blocks");
   const double block = (experiment.end_time() - options.burn_in) / static_cast<double>(options.blocks);
-  if (!study.has("max_lag")) options.max_lag = std::min(options.max_lag, 0.25 * block);
   for (const Case& this_case : experiment.cases()) {
     const EnsembleColumns columns = ensemble_columns(experiment, options, this_case);
-    if (columns.blocks <= columns.records - columns.first && columns.lags <= columns.block(1) - columns.first) continue;
-    mistakes.add(study.where("blocks"), fmt::format("blocks = {}: a block has {:.6g} s in {}, too few records or less "
-                                                    "than the longest lag {}; take fewer blocks",
-                                                    options.blocks, block, this_case.label, options.max_lag));
+    if (columns.blocks > columns.records - columns.first) {
+      mistakes.add(
+          study.where("blocks"),
+          fmt::format("blocks = {}: a block has {:.6g} s in {}, too few records; take fewer blocks, or records "
+                      "more often, by `every` in [output]",
+                      options.blocks, block, this_case.label));
+      return;
+    }
+    if (columns.lags <= columns.shortest_block()) continue;
+    mistakes.add(
+        study.where("max_lag"),
+        fmt::format("max_lag = {}: a block has {:.6g} s in {}, with {} records at equal intervals, too few for "
+                    "the longest lag; take fewer blocks, or records more often, by `every` in [output]",
+                    *options.max_lag, block, this_case.label, columns.shortest_block()));
     return;
   }
 }
@@ -108,10 +117,10 @@ std::unique_ptr<Study> make_ensemble(const Recipe& recipe, const Experiment& exp
     mistakes.add(study.where("burn_in"),
                  fmt::format("burn_in = {}: averages must begin before the end {}", options.burn_in, end));
   }
-  options.max_lag = study.has("max_lag") ? study.number("max_lag") : 0.25 * (end - options.burn_in);
-  if (study.has("max_lag") && options.max_lag > end - options.burn_in) {
-    mistakes.add(study.where("max_lag"), fmt::format("max_lag  = {} is longer than the time from {} to the end {}",
-                                                     options.max_lag, options.burn_in, end));
+  if (study.has("max_lag")) options.max_lag = study.number("max_lag");
+  if (options.max_lag && *options.max_lag > end - options.burn_in) {
+    mistakes.add(study.where("max_lag"), fmt::format("max_lag = {} is longer than the time from {} to the end {}",
+                                                     *options.max_lag, options.burn_in, end));
   }
   require_randomness(recipe, experiment, mistakes);
   options.ranks_per_realisation = static_cast<int>(
@@ -137,7 +146,7 @@ StudyKind ensemble_kind() {
        .bound = Bound::nonnegative},
       {.name = "max_lag",
        .units = "s",
-       .doc = "longest lag of autocorrelations; default: a quarter of the averaging time or of a block",
+       .doc = "longest lag of autocorrelations; left out, there are none",
        .bound = Bound::nonnegative},
       {.name = "blocks",
        .type = ValueType::integer,
@@ -171,14 +180,21 @@ StudyKind ensemble_kind() {
                 .parameters = std::move(parameters),
                 .notes =
                     "Group ensemble/<integrator>: step, damping, and each with its _error: mean_q, mean_v, variance_q, "
-                    "variance_v, kinetic_energy (time), velocity_autocorrelation (lag), kinetic_mean; if all "
-                    "environments have the same temperature kinetic_expected, kinetic_deviation, and for linear "
-                    "systems velocity_autocorrelation_theory and correlation_deviation. Deviations are in standard "
-                    "errors, which are estimated over realisations and their blocks. For a quantity: <name>_mean, "
-                    "_autocorrelation (lag; the mean product, without subtraction of the mean), _density (<name>_bin) "
+                    "variance_v, kinetic_energy (time), kinetic_mean; if `max_lag` is given "
+                    "velocity_autocorrelation (lag); if all environments have the same temperature kinetic_expected, "
+                    "kinetic_deviation, and for linear systems velocity_autocorrelation_theory and "
+                    "correlation_deviation. Deviations are in standard errors, which are estimated over realisations "
+                    "and their blocks. Records are those of [output] `every`, and the end. With a `burn_in`, a "
+                    "`max_lag` or quantities that are averaged over time, a warning is given where "
+                    "the means of the two halves of the averaging time differ by more than their errors allow; it is "
+                    "false in at most one of 1000 cases that are stationary. For a quantity: <name>_mean, with "
+                    "`max_lag` _autocorrelation (lag; the mean product, without subtraction of the mean), _density "
+                    "(<name>_bin) "
                     "with _expected and _deviation, _of_realisation (realisation), and _variance for a quantity at the "
                     "end; for a joint histogram <name>_density; for a first passage <name>_time (realisation), "
-                    "_survival (time), _count, _rate: passages since `burn_in` over the waiting time since then; for "
+                    "_survival (time), _fraction: of the realisations that passed before the end, _count, _rate: "
+                    "passages since `burn_in` over the waiting time of all realisations since then, those that did not "
+                    "pass included, and _mean: its inverse, the mean waiting time; for "
                     "paths path_q, path_v (path, time, particle, axis). For slopes, in the group ensemble, "
                     "<name>_slope, weighted by the standard errors of the means. Quantities are evaluated at records, "
                     "and passages interpolated between them: those of a formula in velocities driven by white noise "

@@ -207,7 +207,9 @@ class DefaultTest(unittest.TestCase):
 
     def test_ensemble_shows_means_with_standard_errors(self):
         warm = OSCILLATOR.replace("lambda = 10.0", "lambda = 10.0\nkT = 1.0")
-        panels, result = self.drawn(warm + study("ensemble", "realisations = 8"))
+        panels, _ = self.drawn(warm + study("ensemble", "realisations = 8"))
+        self.assertEqual(list(panels), ["mean position", "mean kinetic energy"])
+        panels, result = self.drawn(warm + study("ensemble", "realisations = 8", "max_lag = 1.0"))
         self.assertEqual(list(panels), ["mean position", "mean kinetic energy", "velocity autocorrelation"])
         mean, theory = panels["mean kinetic energy"].lines
         np.testing.assert_allclose(mean.get_ydata(), result.quantity("ensemble.closed.kinetic_energy"))
@@ -235,7 +237,7 @@ class DefaultTest(unittest.TestCase):
         self.assertIn("distribution of x", alone)
         self.assertEqual(self.legend(result), ["gjf, with its standard error", "theory"])
         # A single record is not drawn as a curve.
-        panels, _ = self.drawn(recipe + study("ensemble", "burn_in = 3.99", *options))
+        panels, _ = self.drawn(recipe + study("ensemble", "burn_in = 3.99", "max_lag = 0.0", *options))
         self.assertNotIn("velocity autocorrelation", panels)
 
     def test_covariance_shows_temperatures_and_noise_minus_friction(self):

@@ -2,8 +2,11 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
 
 #include <cmath>
+#include <sstream>
 
 #include "steppers/stepper.hpp"
 #include "run_study.hpp"
@@ -87,7 +90,7 @@ void expect_mean_of_realisations(const std::string& on) {
   }
   const std::vector<double> mean_q = run.values("ensemble/run/mean_q");
   ASSERT_EQ(mean_q.size(), q.size());
-  for (std::size_t i = 0; i < q.size(); ++i) EXPECT_EQ(mean_q[i], q[i] / realisations);
+  for (std::size_t i = 0; i < q.size(); ++i) EXPECT_NEAR(mean_q[i], q[i] / realisations, 1e-14);
   const std::vector<double> found = run.values("ensemble/run/velocity_autocorrelation");
   ASSERT_EQ(found.size(), correlation.size());
   for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], correlation[i], 1e-14);
@@ -108,8 +111,8 @@ TEST(MpiEnsemble, IsTheMeanOfItsRealisations) { expect_mean_of_realisations("clo
 TEST(MpiEnsemble, IsTheMeanOfItsOpenRealisations) { expect_mean_of_realisations("open"); }
 
 TEST(MpiEnsemble, RanksMayShareARealisation) {
-  const RunStudy alone(recipe("realisations = 9\n"));
-  const RunStudy shared(recipe("realisations = 9\nranks_per_realisation = 2\n"));
+  const RunStudy alone(recipe("realisations = 9\nmax_lag = 1.0\n"));
+  const RunStudy shared(recipe("realisations = 9\nmax_lag = 1.0\nranks_per_realisation = 2\n"));
   ASSERT_EQ(shared.report, "");
   for (const char* name : {"mean_v", "kinetic_energy", "velocity_autocorrelation", "mean_q_error"}) {
     const std::string path = std::string("ensemble/run/") + name;
@@ -118,7 +121,7 @@ TEST(MpiEnsemble, RanksMayShareARealisation) {
 }
 
 TEST(MpiEnsemble, TheoryIsTheLangevinEquation) {
-  const RunStudy run(recipe("realisations = 2\n"));
+  const RunStudy run(recipe("realisations = 2\nmax_lag = 1.0\n"));
   ASSERT_EQ(run.report, "");
   const std::vector<double> lag = run.values("ensemble/run/lag");
   const std::vector<double> theory = run.values("ensemble/run/velocity_autocorrelation_theory");
@@ -135,9 +138,9 @@ TEST(MpiEnsemble, TheoryIsTheLangevinEquation) {
 }
 
 const char* const measured = R"(realisations = 19
-from = 2.0
-longest_lag = 0.8
-paths = 3
+burn_in = 2.0
+max_lag = 0.8
+saved_paths = 3
 [[study.quantities]]
 name = "x"
 of = "x0"
@@ -206,7 +209,7 @@ TEST(MpiEnsemble, MeasuresQuantitiesOfEveryRealisation) {
   double mean = 0.0, square = 0.0;
   for (const double one_mean : means) mean += one_mean / realisations;
   for (const double one_mean : means) square += (one_mean - mean) * (one_mean - mean);
-  EXPECT_NEAR(run.value("ensemble/run/x_mean"), mean, 1e-15);
+  EXPECT_NEAR(run.value("ensemble/run/x_mean"), mean, 1e-14);
   EXPECT_NEAR(run.value("ensemble/run/x_mean_error"), std::sqrt(square / (realisations - 1) / realisations), 1e-12);
   const auto expect = [&](const char* name, const std::vector<double>& expected) {
     const std::vector<double> found = run.values(std::string("ensemble/run/") + name);
@@ -354,7 +357,7 @@ TEST(MpiEnsemble, KnowsWhichBathTakesWhichHeatInOpenRuns) {
 TEST(MpiEnsemble, BlocksAreSamples) {
   constexpr int realisations = 9, records = 11, first = 5;
   const RunStudy run(
-      recipe("realisations = 9\nfrom = 2.0\nlongest_lag = 0.4\nblocks = 2\n"
+      recipe("realisations = 9\nburn_in = 2.0\nmax_lag = 0.4\nblocks = 2\n"
              "[[study.quantities]]\nname = \"x\"\nof = \"x0\"\n"));
   ASSERT_EQ(run.report, "");
   const Communicator alone = test_world().split(test_world().rank());
@@ -418,7 +421,7 @@ TEST(MpiEnsemble, HoldsHistogramsAgainstWhatIsExpected) {
 
 // A closed system is warm by a memory with noise, or by a thermal start.
 TEST(MpiEnsemble, TakesNoiseOfAMemory) {
-  std::string warm = recipe("realisations = 9\n");
+  std::string warm = recipe("realisations = 9\nmax_lag = 1.0\n");
   const std::size_t begin = warm.find("[[environments]]"), end = warm.find("[time]");
   warm.replace(begin, end - begin,
                "[[environments]]\nkind = \"memory\"\nstiffness = [0.7]\nrate = [1.1]\nfrequency = [0.4]\n"
@@ -449,14 +452,194 @@ TEST(MpiEnsemble, TakesNoiseOfAMemory) {
 }
 
 TEST(MpiEnsemble, LeavesSeriesOutWhereTheyAreNotWanted) {
-  const RunStudy with(recipe("realisations = 9\n"));
-  const RunStudy without(recipe("realisations = 9\nseries = false\n"));
+  const RunStudy with(recipe("realisations = 9\nmax_lag = 1.0\n"));
+  const RunStudy without(recipe("realisations = 9\nmax_lag = 1.0\nseries = false\n"));
   ASSERT_EQ(without.report, "");
   EXPECT_TRUE(with.has("ensemble/run/mean_q"));
   EXPECT_FALSE(without.has("ensemble/run/mean_q"));
   for (const char* name : {"velocity_autocorrelation", "velocity_autocorrelation_error", "kinetic_mean"}) {
     EXPECT_EQ(with.values(std::string("ensemble/run/") + name), without.values(std::string("ensemble/run/") + name));
   }
+}
+
+/// A particle on a spring from rest at 0 in white noise at the temperature 1, for 99 steps of 0.1.
+std::string damped_particle(const std::string& study, const std::string& output = "", const std::string& system = "") {
+  return R"(title = "t"
+seed = 3
+[system]
+kind = "formula"
+coordinates = ["x"]
+masses = [1.0]
+V = "0.5*(x - c)^2"
+damping = [1.0]
+kT = 1.0
+parameters = { c = 0.0 }
+q0 = [0.0]
+)" + system +
+         "[time]\nstep = 0.1\nsteps = 99\n[[integrators]]\nmethod = \"gjf\"\nname = \"run\"\non = "
+         "\"open\"\n[output]\n" +
+         output + "[study]\nkind = \"ensemble\"\n" + study;
+}
+
+// The last interval between records may be shorter than the others, or the only one.
+TEST(MpiEnsemble, ReachesTheEndWhateverTheRecords) {
+  const std::string study = R"(realisations = 9
+saved_paths = 1
+[[study.quantities]]
+name = "last"
+of = "t"
+when = "end"
+[[study.quantities]]
+name = "x"
+of = "x"
+when = "end"
+[[study.quantities]]
+name = "clock"
+of = "t"
+[[study.first_passages]]
+name = "arrival"
+of = "t"
+at = 9.85
+)";
+  const RunStudy all(damped_particle(study));
+  ASSERT_EQ(all.report, "");
+  for (const int every : {2, 50, 98, 99, 1000}) {
+    SCOPED_TRACE(every);
+    const RunStudy run(damped_particle(study, fmt::format("every = {}\n", every)));
+    ASSERT_EQ(run.report, "");
+    const std::vector<double> time = run.values("ensemble/run/time"), q = run.values("ensemble/run/path_q"),
+                              every_q = all.values("ensemble/run/path_q");
+    ASSERT_EQ(time.size(), static_cast<std::size_t>((99 + every - 1) / every + 1));
+    ASSERT_EQ(q.size(), time.size());
+    double mean = 0.0;
+    for (std::size_t i = 0; i < time.size(); ++i) {
+      const std::size_t step = std::min<std::size_t>(i * static_cast<std::size_t>(every), 99);
+      EXPECT_EQ(time[i], 0.1 * static_cast<double>(step));
+      EXPECT_EQ(q[i], every_q[step]);
+      mean += time[i] / static_cast<double>(time.size());
+    }
+    EXPECT_NEAR(run.value("ensemble/run/last_mean"), 9.9, 1e-13);
+    EXPECT_EQ(run.values("ensemble/run/x_of_realisation"), all.values("ensemble/run/x_of_realisation"));
+    EXPECT_NEAR(run.value("ensemble/run/clock_mean"), mean, 1e-13);
+    EXPECT_NEAR(run.value("ensemble/run/arrival_mean"), 9.85, 1e-13);
+  }
+  // Lags are multiples of the interval between records: the last record counts only where it ends such an interval.
+  const std::string lags = "realisations = 2\nblocks = 2\nmax_lag = 1.0\n";
+  EXPECT_EQ(RunStudy(damped_particle(lags, "every = 10\n")).values("ensemble/run/lag").size(), 2u);
+  EXPECT_THAT(RunStudy(damped_particle("realisations = 2\nmax_lag = 1.0\nburn_in = 5.0\n", "every = 1000\n")).report,
+              HasSubstr("too few for the longest lag"));
+}
+
+// The same noise around another centre: variances and errors are those around 0.
+TEST(MpiEnsemble, VariancesDoNotDependOnThePosition) {
+  const std::string study = R"(realisations = 40
+burn_in = 2.0
+max_lag = 1.0
+blocks = 2
+[[study.quantities]]
+name = "x"
+of = "x"
+[[study.quantities]]
+name = "last"
+of = "x"
+when = "end"
+)";
+  const auto at = [&](const std::string& centre) {
+    std::string text = damped_particle(study);
+    text.replace(text.find("kT = 1.0"), 8, "kT = 1e-6").replace(text.find("c = 0.0"), 7, "c = " + centre);
+    return RunStudy(text.replace(text.find("q0 = [0.0]"), 10, "q0 = [" + centre + "]"));
+  };
+  // One rounding of positions is 1.2e-10, a ten-millionth of their spread.
+  const RunStudy near = at("0.0"), far = at("1000000.0");
+  ASSERT_EQ(far.report, "");
+  for (const char* name :
+       {"variance_q", "variance_v", "mean_q_error", "x_mean_error", "last_variance", "last_mean_error"}) {
+    const std::vector<double> expected = near.values(std::string("ensemble/run/") + name),
+                              found = far.values(std::string("ensemble/run/") + name);
+    ASSERT_EQ(found.size(), expected.size());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      // The spread grows from 0 in the first steps.
+      EXPECT_NEAR(found[i], expected[i], 1e-5 * std::abs(expected.back())) << name << i;
+    }
+  }
+  for (const double error : far.values("ensemble/run/x_autocorrelation_error")) EXPECT_GT(error, 0.0);
+}
+
+TEST(MpiEnsemble, WarnsOfAveragesThatAreNotStationary) {
+  const std::string study = "realisations = 64\nburn_in = 1.0\n[[study.quantities]]\nname = \"x2\"\nof = \"x^2\"\n";
+  const auto warnings = [](const std::string& text) {
+    std::ostringstream log;
+    const auto sink = std::make_shared<spdlog::sinks::ostream_sink_mt>(log);
+    sink->set_level(spdlog::level::warn);
+    sink->set_pattern("%v");
+    auto& sinks = spdlog::default_logger()->sinks();
+    const auto before = sinks;
+    sinks = {sink};
+    EXPECT_EQ(RunStudy(text).report, "");
+    sinks = before;
+    return log.str();
+  };
+  const std::string thermal = "start = \"thermal\"\n";
+  EXPECT_THAT(warnings(damped_particle(study, "", thermal)), testing::IsEmpty());
+  // A hundred times too warm at first: the means fall.
+  const auto hot =
+      testing::AllOf(testing::StartsWith("run: "), HasSubstr("burn_in = 1"), HasSubstr("probability of 0.001"));
+  EXPECT_THAT(warnings(damped_particle(study, "", thermal + "start_kT = 100.0\n")), hot);
+  std::string in_blocks = damped_particle(study, "", thermal + "start_kT = 100.0\n");
+  in_blocks.replace(in_blocks.find("realisations"), 0, "blocks = 3\n");
+  EXPECT_THAT(warnings(in_blocks), hot);
+  in_blocks = damped_particle(study, "", thermal);
+  in_blocks.replace(in_blocks.find("realisations"), 0, "blocks = 3\n");
+  EXPECT_THAT(warnings(in_blocks), testing::IsEmpty());
+}
+
+// The ratio of the time waited and the number of passages, with the error of a ratio of means.
+TEST(MpiEnsemble, MeanTimesOfPassagesAccountForThoseWithout) {
+  const RunStudy run(damped_particle(R"(realisations = 60
+[[study.first_passages]]
+name = "up"
+of = "x"
+at = 1.5
+[[study.first_passages]]
+name = "never"
+of = "x"
+at = 50.0
+[[study.first_passages]]
+name = "always"
+of = "t + x"
+at = 4.0
+)"));
+  ASSERT_EQ(run.report, "");
+  const auto value = [&](const std::string& name) { return run.value("ensemble/run/" + name); };
+  const std::vector<double> times = run.values("ensemble/run/up_time");
+  double waited = 0.0, passed = 0.0, squares = 0.0;
+  for (const double time : times) {
+    waited += std::isnan(time) ? 9.9 : time;
+    passed += !std::isnan(time);
+  }
+  ASSERT_GT(passed, 5.0);
+  ASSERT_LT(passed, 55.0);
+  EXPECT_NEAR(value("up_mean"), waited / passed, 1e-12);
+  EXPECT_NEAR(value("up_mean") * value("up_rate"), 1.0, 1e-14);
+  for (const double time : times) {
+    squares += std::pow(std::isnan(time) ? 9.9 : time - waited / passed, 2);
+  }
+  EXPECT_NEAR(value("up_mean_error"), std::sqrt(60.0 / 59.0 * squares) / passed, 1e-12);
+  EXPECT_NEAR(value("up_fraction"), passed / 60.0, 1e-15);
+  EXPECT_NEAR(value("up_fraction_error"), std::sqrt(passed / 60.0 * (1.0 - passed / 60.0) / 60.0), 1e-15);
+  // Without any passage the mean is infinite and the rate 0, with the error of one passage.
+  EXPECT_EQ(value("never_mean"), HUGE_VAL);
+  EXPECT_EQ(value("never_mean_error"), HUGE_VAL);
+  EXPECT_EQ(value("never_fraction"), 0.0);
+  EXPECT_EQ(value("never_rate"), 0.0);
+  EXPECT_NEAR(value("never_rate_error"), 1.0 / (60.0 * 9.9), 1e-15);
+  // Without censoring it is the mean of the times with its standard error.
+  const std::vector<double> all = run.values("ensemble/run/always_time");
+  Moments moments(1);
+  for (const double& time : all) moments.add({&time, 1});
+  ASSERT_EQ(value("always_fraction"), 1.0);
+  EXPECT_NEAR(value("always_mean"), moments.mean(0), 1e-12);
+  EXPECT_NEAR(value("always_mean_error"), moments.estimate(0, 1).error[0], 1e-12);
 }
 
 TEST(MpiEnsemble, SaysWhatIsWrongWithMeasurements) {
@@ -470,7 +653,7 @@ TEST(MpiEnsemble, SaysWhatIsWrongWithMeasurements) {
               HasSubstr("that have `bins`"));
   EXPECT_THAT(report(x + "expected = \"1\"\n"), HasSubstr("give `bins`"));
   EXPECT_THAT(report("blocks = 20\n" + x), HasSubstr("too few records"));
-  EXPECT_THAT(report("blocks = 2\nmax_lag = 3.0\n" + x), HasSubstr("less than the longest lag"));
+  EXPECT_THAT(report("blocks = 2\nmax_lag = 3.0\n" + x), HasSubstr("too few for the longest lag"));
   const auto of_heat = [](const std::string& method, int particle) {
     std::string text = driven(ledger, "open", method);
     text.replace(text.find("drive"), 0, "#");

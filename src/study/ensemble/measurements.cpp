@@ -92,7 +92,7 @@ std::vector<Parameter> measurement_parameters() {
       {.name = "quantities",
        .type = ValueType::tables,
        .doc = "quantities that are averaged over time and realisations, or over realisations at the end: means, "
-              "autocorrelations, and histograms if `bins` are given",
+              "autocorrelations if `max_lag` is given, and histograms if `bins` are given",
        .members = {name,
                    of,
                    {.name = "units", .type = ValueType::text, .doc = "units of the quantity", .default_value = "\"1\""},
@@ -271,11 +271,16 @@ void Observation::record(const Eigen::VectorXd& variables, double t) {
   ++count_;
 }
 
-double Observation::mean(std::span<const double> values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+void Observation::means(std::size_t begin, std::size_t end, std::span<double> means) const {
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < values_.size(); ++i) {
+    if (measurements_.quantities[i].at_end) continue;
+    means[next++] = mean_of(std::span<const double>(values_[i]).subspan(begin, end - begin));
+  }
 }
 
-void Observation::average(std::size_t lags, std::size_t begin, std::size_t end, std::span<double> averaged) const {
+void Observation::average(std::size_t lags, std::size_t begin, std::size_t end, std::size_t equidistant,
+                          Autocorrelation& autocorrelation, std::span<double> averaged) const {
   const Measurements& all = measurements_;
   const auto part = [&](std::size_t quantity) {
     return std::span<const double>(values_[quantity]).subspan(begin, end - begin);
@@ -283,11 +288,10 @@ void Observation::average(std::size_t lags, std::size_t begin, std::size_t end, 
   for (std::size_t i = 0; i < values_.size(); ++i) {
     if (all.quantities[i].at_end) continue;
     const std::span<const double> values = part(i);
-    averaged[all.mean(i, lags)] = mean(values);
-    for (std::size_t lag = 0; lag < lags; ++lag) {
-      double sum = 0.0;
-      for (std::size_t k = 0; k + lag < values.size(); ++k) sum += values[k] * values[k + lag];
-      averaged[all.products(i, lags) + lag] = sum / static_cast<double>(values.size() - lag);
+    averaged[all.mean(i, lags)] = mean_of(values);
+    if (lags > 0) {
+      std::ranges::copy(autocorrelation(values.first(equidistant - begin), lags),
+                        averaged.begin() + static_cast<std::ptrdiff_t>(all.products(i, lags)));
     }
     if (!all.quantities[i].bins) continue;
     for (const double value : values) {
@@ -312,7 +316,7 @@ void Observation::average(std::size_t lags, std::size_t begin, std::size_t end, 
 std::vector<double> Observation::per_realisation() const {
   std::vector<double> all;
   for (std::size_t i = 0; i < values_.size(); ++i) {
-    all.push_back(measurements_.quantities[i].at_end ? values_[i].back() : mean(values_[i]));
+    all.push_back(measurements_.quantities[i].at_end ? values_[i].back() : mean_of(values_[i]));
   }
   all.insert(all.end(), passage_times_.begin(), passage_times_.end());
   return all;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <span>
@@ -13,6 +14,7 @@
 #include "recipe/mistakes.hpp"
 #include "recipe/section.hpp"
 #include "recipe/catalogue_schema.hpp"
+#include "study/theory/averages.hpp"
 
 namespace bathline {
 
@@ -73,6 +75,11 @@ struct Measurements {
   std::size_t joint_fractions(std::size_t histogram, std::size_t lags) const;
   /// Number of averaged values.
   std::size_t width(std::size_t lags) const { return joint_fractions(joint_histograms.size(), lags); }
+  /// Number of quantities that are averaged over time.
+  std::size_t averages() const {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(quantities, [](const MeasuredQuantity& quantity) { return !quantity.at_end; }));
+  }
   /// Number of values stored for every realisation.
   std::size_t per_realisation() const { return quantities.size() + first_passages.size(); }
 };
@@ -91,14 +98,15 @@ class Observation {
   /// `variables` are positions, velocities, the time, and the ledger entries.
   void record(const Eigen::VectorXd& variables, double t);
   /// The values that are averaged, in the order above, with `lags` lags, over the records in [begin, end), counted from
-  /// the first that is averaged.
-  void average(std::size_t lags, std::size_t begin, std::size_t end, std::span<double> averaged) const;
+  /// the first that is averaged; products over those in [begin, equidistant).
+  void average(std::size_t lags, std::size_t begin, std::size_t end, std::size_t equidistant,
+               Autocorrelation& autocorrelation, std::span<double> averaged) const;
+  /// The means over these records of the quantities that are averaged over time.
+  void means(std::size_t begin, std::size_t end, std::span<double> means) const;
   /// The stored values; NaN for a passage that did not occur.
   std::vector<double> per_realisation() const;
 
  private:
-  static double mean(std::span<const double> values);
-
   const Measurements& measurements_;
   std::size_t first_, count_ = 0;
   std::vector<std::vector<double>> values_;   // by quantity, from `first` on

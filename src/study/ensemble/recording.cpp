@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "steppers/batch_stepper.hpp"
 
@@ -40,16 +41,42 @@ bool Recording::is_finite() const {
   return std::all_of(values_.begin(), values_.end(), [](double value) { return std::isfinite(value); });
 }
 
-void Recording::add_to(Sums& sums) {
-  const auto averages = values_.begin() + static_cast<std::ptrdiff_t>(columns_.correlation());
+void Recording::compared_averages(std::size_t begin, std::size_t end, std::span<double> averages) const {
+  const std::size_t n = columns_.particles;
+  for (std::size_t i = 0; i < n; ++i) averages[i] = mean_kinetic(columns_, i, begin, end, values_);
+  averages = averages.subspan(n);
+  if (n > 1) {
+    averages.front() = std::accumulate(averages.data() - n, averages.data(), 0.0);
+    averages = averages.subspan(1);
+  }
+  observation_.means(begin - columns_.first, end - columns_.first, averages);
+}
+
+void Recording::add_to(EnsembleMoments& moments, Autocorrelation& autocorrelation) {
+  const std::span<double> values = values_, averages = values.subspan(columns_.correlation());
+  moments.series.add(values.first(moments.series.width()));
   for (std::size_t block = 0; block < columns_.blocks; ++block) {
-    std::fill(averages, values_.end(), 0.0);
+    std::ranges::fill(averages, 0.0);
     const std::size_t begin = columns_.block(block), end = columns_.block(block + 1);
-    average_over_time(columns_, begin, end, values_);
+    average_over_time(columns_, begin, end, autocorrelation, values);
     observation_.average(columns_.lags, begin - columns_.first, end - columns_.first,
-                         std::span<double>(values_).subspan(columns_.measurements()));
-    const std::size_t from = block == 0 ? columns_.skipped : columns_.correlation();
-    sums.add(std::span<const double>(values_).subspan(from), from - columns_.skipped);
+                         std::min(end, columns_.equidistant) - columns_.first, autocorrelation,
+                         values.subspan(columns_.measurements()));
+    moments.averages.add(averages);
+  }
+  // Pairs of blocks, half of the blocks apart; a single block is split.
+  std::vector<double> first(columns_.compared()), second(first.size());
+  const std::size_t half = columns_.blocks / 2, apart = columns_.blocks - half;
+  for (std::size_t pair = 0; pair < std::max<std::size_t>(half, 1); ++pair) {
+    const std::size_t begin = columns_.block(pair), end = half == 0 ? columns_.records : columns_.block(pair + 1),
+                      middle = half == 0 ? begin + (end - begin) / 2 : end,
+                      later = half == 0 ? middle : columns_.block(pair + apart),
+                      last = half == 0 ? end : columns_.block(pair + apart + 1);
+    if (middle == begin) return;
+    compared_averages(begin, middle, first);
+    compared_averages(later, last, second);
+    for (std::size_t i = 0; i < first.size(); ++i) second[i] -= first[i];
+    moments.differences.add(second);
   }
 }
 
@@ -65,13 +92,13 @@ std::optional<Failure> record_all(const Case& this_case, std::int64_t every, con
   }
   const AdvanceHints hints{.wants_energy = wants_energy};
   for (std::size_t record = 0; record < columns.records; ++record) {
-    if (record > 0 && batch) batch->advance(every);
-    const double time = static_cast<double>(record) * static_cast<double>(every) * this_case.step;
+    const std::int64_t steps = record < columns.equidistant ? every : this_case.steps % every;
+    if (record > 0 && batch) batch->advance(steps);
     for (failed = 0; failed < problems.size(); ++failed) {
       if (record > 0 && !batch) {
-        if (std::optional<Failure> failure = steppers[failed]->advance(every, hints)) return failure;
+        if (std::optional<Failure> failure = steppers[failed]->advance(steps, hints)) return failure;
       }
-      recordings[failed].record(time);
+      recordings[failed].record(columns.times[record]);
     }
   }
   for (failed = 0; failed < problems.size(); ++failed) {

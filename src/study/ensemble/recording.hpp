@@ -21,14 +21,17 @@ class Recording {
   void record(double time);
   /// Whether all values are finite, on the rank that has the particles.
   bool is_finite() const;
-  /// Adds series and averages over time; each block is a sample of the latter.
-  void add_to(Sums& sums);
+  /// Adds series, averages over time, and differences between their halves.
+  void add_to(EnsembleMoments& moments, Autocorrelation& autocorrelation);
   /// The values stored for every realisation.
   std::vector<double> per_realisation() const { return observation_.per_realisation(); }
   /// Positions by record, followed by velocities.
   std::span<const double> path() const { return {values_.data(), columns_.kinetic()}; }
 
  private:
+  /// The averages over the records in [begin, end) whose halves are compared.
+  void compared_averages(std::size_t begin, std::size_t end, std::span<double> averages) const;
+
   Problem& problem_;
   const EnsembleColumns& columns_;
   LedgerNumbers ledger_;

@@ -2,13 +2,18 @@
 // Tested by tests/study/ensemble_test.cpp.
 #include "study/ensemble/results.hpp"
 
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <string>
 
-#include "steppers/assembled_system.hpp"
 #include "solve/dense.hpp"
+#include "steppers/assembled_system.hpp"
+#include "study/theory/stationarity.hpp"
 
 namespace bathline {
 
@@ -33,8 +38,8 @@ double temperature(const Experiment& experiment, const Case& this_case) {
 /// The velocity autocorrelation of linear particles in equilibrium, <v(t) v(0)> = exp(A t)_vv kT/m; empty for nonlinear
 /// systems. A is the matrix of the damped particles, by limebeer2020, section II-A, and weiss2012, section 2; with a
 /// warm memory that of particles and memory.
-std::vector<double> langevin_correlation(const Experiment& experiment, const Case& this_case, const Columns& columns,
-                                         double kt) {
+std::vector<double> langevin_correlation(const Experiment& experiment, const Case& this_case,
+                                         const EnsembleColumns& columns, double kt) {
   std::vector<double> theory;
   const Problem problem = experiment.make_problem(this_case, this_case.step, this_case.closed && this_case.noise);
   if (!problem.system().is_linear() || !problem.has_linear_environments()) return theory;
@@ -43,7 +48,7 @@ std::vector<double> langevin_correlation(const Experiment& experiment, const Cas
   const Eigen::MatrixXd drift = AssembledSystem(problem, LumpedNetwork::no_limit).linear_sde().drift;
   const auto n = static_cast<Eigen::Index>(columns.dofs);
   for (std::size_t lag = 0; lag < columns.lags; ++lag) {
-    const double t = static_cast<double>(lag) * static_cast<double>(experiment.output().every) * this_case.step;
+    const double t = static_cast<double>(lag) * columns.spacing;
     const Eigen::MatrixXd flow = matrix_exponential(t * drift);
     for (std::size_t particle = 0; particle < columns.particles; ++particle) {
       double mean = 0.0;
@@ -73,13 +78,11 @@ class Group {
         total_(total),
         file_(file),
         name_("ensemble/" + this_case.label),
-        time_{"time", indices(columns.records), "s", "time"},
+        time_{"time", columns.times, "s", "time"},
         lag_{"lag", indices(columns.lags), "s", "lag"},
         particle_{"particle", indices(columns.particles), "1", "particle, counted from 0"},
         axis_{"axis", indices(columns.axes), "1", "axis, counted from 0"} {
-    const double spacing = static_cast<double>(experiment.output().every) * this_case.step;
-    for (double& t : time_.values) t *= spacing;
-    for (double& t : lag_.values) t *= spacing;
+    for (double& t : lag_.values) t *= columns.spacing;
   }
 
   void write() {
@@ -105,9 +108,9 @@ class Group {
   }
 
   Estimate estimate_of(std::size_t begin, std::size_t count) const {
-    // Each block is a sample of the averages over time.
-    const std::int64_t samples = options_.realisations * (begin < columns_.correlation() ? 1 : options_.blocks);
-    return estimate(total_.sums, begin - columns_.skipped, count, samples);
+    const EnsembleMoments& moments = total_.moments;
+    if (begin < columns_.correlation()) return moments.series.estimate(begin, count);
+    return moments.averages.estimate(begin - columns_.correlation(), count);
   }
   void array(const std::string& name, const std::string& units, const std::string& long_name,
              const Dimensions& dimensions, std::span<const double> values) {
@@ -148,9 +151,11 @@ class Group {
   }
 
   void write_velocities() {
-    const Estimate correlation =
-        write_estimate("velocity_autocorrelation", "m2/s2", "mean velocity autocorrelation per axis", {lag_, particle_},
-                       columns_.correlation(), columns_.lags * columns_.particles);
+    Estimate correlation;
+    if (columns_.lags > 0) {
+      correlation = write_estimate("velocity_autocorrelation", "m2/s2", "mean velocity autocorrelation per axis",
+                                   {lag_, particle_}, columns_.correlation(), columns_.lags * columns_.particles);
+    }
     const Estimate kinetic = write_estimate("kinetic_mean", "J", "kinetic energy averaged over time and realisations",
                                             {particle_}, columns_.kinetic_mean(), columns_.particles);
     file_.attribute("realisations", options_.realisations, name_);
@@ -165,6 +170,7 @@ class Group {
     file_.number(name_, "kinetic_expected", "J", "axes times kT/2", expected);
     file_.array(name_, {"kinetic_deviation", "1", "deviation from equipartition in standard errors", {}},
                 std::vector<Dimension>{particle_}, deviation);
+    if (columns_.lags == 0) return;
     const std::vector<double> theory = langevin_correlation(experiment_, case_, columns_, kt);
     if (theory.empty()) return;
     file_.array(name_,
@@ -187,9 +193,11 @@ class Group {
     const std::size_t begin = columns_.measurements(), lags = columns_.lags;
     write_estimate(quantity.name + "_mean", quantity.units, quantity.name + " averaged over time and realisations", {},
                    begin + all.mean(index, lags), 1);
-    write_estimate(quantity.name + "_autocorrelation", squared(quantity.units),
-                   "mean product of " + quantity.name + " with itself a lag later", {lag_},
-                   begin + all.products(index, lags), lags);
+    if (lags > 0) {
+      write_estimate(quantity.name + "_autocorrelation", squared(quantity.units),
+                     "mean product of " + quantity.name + " with itself a lag later", {lag_},
+                     begin + all.products(index, lags), lags);
+    }
     write_per_realisation(quantity.name + "_of_realisation", quantity.units, quantity.name + " averaged over time",
                           index);
     if (!quantity.bins) return;
@@ -277,13 +285,24 @@ class Group {
     const std::string& name = all.first_passages[index].name;
     const std::vector<double> times = write_per_realisation(
         name + "_time", "s", "time of the first " + name + ", NaN where there was none", all.quantities.size() + index);
-    double count = 0.0, waited = 0.0;
-    for (const double time : times) {
-      const double end = std::isnan(time) ? time_.values.back() : time;
-      if (end < options_.burn_in) continue;
-      count += !std::isnan(time);
-      waited += end - options_.burn_in;
-    }
+    double count = 0.0, waited = 0.0, waiting = 0.0;
+    const auto for_each_waiting = [&](auto add) {
+      for (const double time : times) {
+        const double end = std::isnan(time) ? columns_.times.back() : time;
+        if (end >= options_.burn_in) add(end - options_.burn_in, std::isnan(time) ? 0.0 : 1.0);
+      }
+    };
+    for_each_waiting([&](double time, double passed) {
+      waiting += 1.0;
+      count += passed;
+      waited += time;
+    });
+    // The standard error of a ratio of means, by linearisation: it holds for any distribution of the times, and is the
+    // mean over the root of the count for an exponential one.
+    const double mean_time = waited / count;
+    double squares = 0.0;
+    for_each_waiting([&](double time, double passed) { squares += std::pow(time - mean_time * passed, 2); });
+    const double mean_error = count > 0.0 ? std::sqrt(squares * waiting / (waiting - 1.0)) / count : mean_time;
     std::vector<double> survival, error, sorted = times;
     std::erase_if(sorted, [](double time) { return std::isnan(time); });
     std::sort(sorted.begin(), sorted.end());
@@ -295,10 +314,19 @@ class Group {
     }
     array(name + "_survival", "1", "fraction of the realisations without a " + name + " so far", {time_}, survival);
     array(name + "_survival_error", "1", "standard error of the survival", {time_}, error);
+    file_.number(name_, name + "_fraction", "1", "fraction of the realisations with a " + name + " before the end",
+                 static_cast<double>(sorted.size()) / n);
+    file_.number(name_, name + "_fraction_error", "1", "standard error of that fraction", error.back());
+    file_.number(name_, name + "_mean", "s",
+                 "mean time since burn-in until the first " + name +
+                     ": waiting time of all realisations over the number of passages, infinite without any",
+                 mean_time);
+    file_.number(name_, name + "_mean_error", "s", "standard error of the mean time until the first " + name,
+                 mean_error);
     file_.number(name_, name + "_count", "1", "realisations with a " + name + " since burn-in", count);
     file_.number(name_, name + "_rate", "1/s", "rate of the first " + name, count / waited);
     file_.number(name_, name + "_rate_error", "1/s", "standard error of the rate of the first " + name,
-                 std::sqrt(count) / waited);
+                 std::sqrt(std::max(count, 1.0)) / waited);
   }
 
   std::vector<double> write_per_realisation(const std::string& name, const std::string& units,
@@ -343,6 +371,40 @@ class Group {
 void write_ensemble(const Experiment& experiment, const EnsembleOptions& options, const Case& this_case,
                     const EnsembleColumns& columns, const EnsembleTotals& total, ResultFile& file) {
   Group(experiment, options, this_case, columns, total, file).write();
+}
+
+void warn_unless_stationary(const EnsembleOptions& options, const Case& this_case, const EnsembleColumns& columns,
+                            const EnsembleMoments& moments) {
+  constexpr double false_alarms = 1e-3;
+  // Mean kinetic energies are written in any case, also where a transient is studied and nothing is averaged over time.
+  if (options.burn_in == 0.0 && options.measurements.averages() == 0 && !options.max_lag) return;
+  std::vector<std::string> names;
+  std::vector<double> means;
+  for (std::size_t i = 0; i < columns.particles; ++i) {
+    names.push_back(fmt::format("the kinetic energy of particle {}", i));
+    means.push_back(moments.averages.mean(columns.lags * columns.particles + i));
+  }
+  if (columns.particles > 1) {
+    names.emplace_back("the kinetic energy of all particles");
+    means.push_back(std::accumulate(means.begin(), means.end(), 0.0));
+  }
+  for (std::size_t i = 0; i < options.measurements.quantities.size(); ++i) {
+    const MeasuredQuantity& quantity = options.measurements.quantities[i];
+    if (quantity.at_end) continue;
+    names.push_back(fmt::format("`{}`", quantity.name));
+    means.push_back(moments.averages.mean(columns.measurements() - columns.correlation() +
+                                          options.measurements.mean(i, columns.lags)));
+  }
+  std::vector<double> round_off;
+  for (const double mean : means) round_off.push_back(16.0 * std::numeric_limits<double>::epsilon() * std::abs(mean));
+  const std::optional<HalfDifference> result = find_half_difference(moments.differences, round_off, false_alarms);
+  if (!result) return;
+  spdlog::warn(
+      "{}: the averages since burn_in = {} are not those of a stationary motion: the mean of {} differs by {:.3g} +- "
+      "{:.2g} between the two halves of {}; raise `burn_in`, or start nearer to the stationary state, by `start` and "
+      "`start_kT` of [system]. A stationary motion has this warning with a probability of {} at most",
+      this_case.label, options.burn_in, names[result->index], result->difference, result->error,
+      options.blocks > 1 ? "the time, or blocks are shorter than the correlation time" : "the time", false_alarms);
 }
 
 }  // namespace bathline

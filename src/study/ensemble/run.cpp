@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "steppers/batch_stepper.hpp"
+#include "driver/output_times.hpp"
 #include "driver/resumable_tasks.hpp"
 #include "study/ensemble/ledger.hpp"
 #include "study/ensemble/recording.hpp"
@@ -48,13 +49,14 @@ class EnsembleStudy final : public Study {
       restore_from(from, [&] { restore(*from); });
       file.remove_all_but({});
     }
+    const std::size_t complete = totals_.empty() ? 0 : totals_.size() - 1;
     CheckpointPoints checkpoint_points(checkpoints);
     for (std::size_t i = 0; i < experiment_.cases().size(); ++i) {
       const Case& this_case = experiment_.cases()[i];
       const EnsembleColumns columns = columns_of(this_case);
       LedgerNumbers ledger(recipe_, experiment_, options_.measurements, this_case);
       if (i == totals_.size()) {
-        totals_.push_back({std::vector<double>(2 * columns.averaged()), {}, {}});
+        totals_.push_back({EnsembleMoments(columns), {}, {}});
         done_ = 0;
       }
       progress.begin(this_case.label, options_.realisations, {.name = "realisation"});
@@ -79,8 +81,10 @@ class EnsembleStudy final : public Study {
         progress.update(std::min(options_.realisations, done_ * batch_size));
       }
       progress.end();
-      world.broadcast(std::span<double>(totals_[i].sums));
+      for (Moments* moments : totals_[i].moments.all()) world.broadcast(moments->numbers());
       write_ensemble(experiment_, options_, this_case, columns, totals_[i], file);
+      // A checkpoint contains the warnings of the cases that were complete.
+      if (i >= complete) warn_unless_stationary(options_, this_case, columns, totals_[i].moments);
       file.flush();
     }
     write_slopes(experiment_, options_, totals_, file);
@@ -100,6 +104,10 @@ class EnsembleStudy final : public Study {
     return steps;
   }
 
+  static std::string moments_name(std::size_t index, std::size_t part) {
+    return fmt::format("moments-{}-{}", index, part);
+  }
+
   /// @note Collective.
   void save(CheckpointWriter& checkpoint) const {
     const double numbers[] = {static_cast<double>(totals_.size() - 1), static_cast<double>(done_), 0.0};
@@ -107,7 +115,10 @@ class EnsembleStudy final : public Study {
     checkpoint.numbers("batches", {&numbers[1], 1});
     checkpoint.numbers("complete_cases", {&numbers[2], 1});
     for (std::size_t i = 0; i < totals_.size(); ++i) {
-      checkpoint.numbers(fmt::format("sums-{}", i), totals_[i].sums);
+      EnsembleMoments moments = totals_[i].moments;
+      for (std::size_t part = 0; part < moments.all().size(); ++part) {
+        checkpoint.numbers(moments_name(i, part), moments.all()[part]->numbers());
+      }
       checkpoint.numbers(fmt::format("kept-{}", i), totals_[i].per_realisation);
       checkpoint.numbers(fmt::format("paths-{}", i), totals_[i].paths);
     }
@@ -123,14 +134,20 @@ class EnsembleStudy final : public Study {
       const EnsembleColumns columns = columns_of(experiment_.cases()[i]);
       const std::int64_t done = i < last ? options_.realisations : std::min(options_.realisations, done_ * batch_size);
       const auto read = [&](const std::string& name, std::size_t size) {
-        std::vector<double> numbers = from.numbers(fmt::format("{}-{}", name, i));
+        std::vector<double> numbers = from.numbers(name);
         if (numbers.size() != size) throw std::out_of_range(name);
         return numbers;
       };
+      EnsembleMoments moments(columns);
+      for (std::size_t part = 0; part < moments.all().size(); ++part) {
+        const std::span<double> numbers = moments.all()[part]->numbers();
+        std::ranges::copy(read(moments_name(i, part), numbers.size()), numbers.begin());
+      }
       totals_.push_back(
-          {read("sums", 2 * columns.averaged()),
-           read("kept", static_cast<std::size_t>(done) * options_.measurements.per_realisation()),
-           read("paths", static_cast<std::size_t>(std::min(done, options_.saved_paths)) * columns.kinetic())});
+          {std::move(moments),
+           read(fmt::format("kept-{}", i), static_cast<std::size_t>(done) * options_.measurements.per_realisation()),
+           read(fmt::format("paths-{}", i),
+                static_cast<std::size_t>(std::min(done, options_.saved_paths)) * columns.kinetic())});
     }
   }
 
@@ -146,11 +163,13 @@ class EnsembleStudy final : public Study {
     return Failure{step[0], residual[0], world.broadcast(failure ? failure->reason : std::string(), from)};
   }
 
-  /// Appends to `results`, for each batch, the sums, and for each of its realisations the stored values and the path.
+  /// Appends to `results`, for each batch, the moments, and for each of its realisations the stored values and the
+  /// path.
   std::optional<Failure> run_batches(const Case& this_case, const EnsembleColumns& columns, const LedgerNumbers& ledger,
                                      std::int64_t first, std::int64_t last, bool in_lanes, const Communicator& local,
                                      std::vector<double>& results) const {
-    Sums sums(columns.averaged());
+    EnsembleMoments moments(columns);
+    Autocorrelation autocorrelation;
     std::vector<double> per_realisation;
     const std::int64_t end = end_of(last - 1), at_once = in_lanes ? end : 1;
     for (std::int64_t number = first * batch_size; number < end;) {
@@ -166,15 +185,17 @@ class EnsembleStudy final : public Study {
         return failure;
       }
       for (Recording& recording : recordings) {
-        recording.add_to(sums);
+        recording.add_to(moments, autocorrelation);
         const std::vector<double> more = recording.per_realisation();
         per_realisation.insert(per_realisation.end(), more.begin(), more.end());
         const std::span<const double> path = recording.path();
         if (number < options_.saved_paths) per_realisation.insert(per_realisation.end(), path.begin(), path.end());
         if (++number % batch_size != 0 && number != end) continue;
-        results.insert(results.end(), sums.sums.begin(), sums.sums.end());
+        for (Moments* part : moments.all()) {
+          results.insert(results.end(), part->numbers().begin(), part->numbers().end());
+          part->clear();
+        }
         results.insert(results.end(), per_realisation.begin(), per_realisation.end());
-        std::fill(sums.sums.begin(), sums.sums.end(), 0.0);
         per_realisation.clear();
       }
     }
@@ -208,8 +229,11 @@ class EnsembleStudy final : public Study {
       results = results.subspan(count);
     };
     for (std::int64_t batch = done_; !results.empty(); ++batch) {
-      for (std::size_t j = 0; j < total.sums.size(); ++j) total.sums[j] += results[j];
-      results = results.subspan(total.sums.size());
+      for (Moments* part : total.moments.all()) {
+        const std::size_t count = part->numbers().size();
+        part->merge(results.first(count));
+        results = results.subspan(count);
+      }
       for (std::int64_t realisation = batch * batch_size; realisation < end_of(batch); ++realisation) {
         append(options_.measurements.per_realisation(), total.per_realisation);
         if (realisation < options_.saved_paths) append(columns.kinetic(), total.paths);
@@ -231,18 +255,36 @@ EnsembleColumns ensemble_columns(const Experiment& experiment, const EnsembleOpt
   const ParticleSystem& system = experiment.system();
   const std::int64_t every = experiment.output().every;
   const double spacing = static_cast<double>(every) * this_case.step;
-  EnsembleColumns columns;
-  columns.records = static_cast<std::size_t>(this_case.steps / every + 1);
+  EnsembleColumns columns{};
+  columns.equidistant = static_cast<std::size_t>(this_case.steps / every + 1);
+  for (const std::int64_t step : record_steps(this_case, every)) {
+    columns.times.push_back(static_cast<double>(step) * this_case.step);
+  }
+  columns.records = columns.times.size();
+  columns.spacing = spacing;
   columns.first = static_cast<std::size_t>(std::ceil(options.burn_in / spacing * (1.0 - 1e-12)));
-  columns.lags = std::min(columns.records - columns.first,
-                          static_cast<std::size_t>(options.max_lag / spacing * (1.0 + 1e-12)) + 1);
+  if (options.max_lag) {
+    const std::size_t possible = columns.equidistant - std::min(columns.first, columns.equidistant);
+    columns.lags = std::clamp<std::size_t>(static_cast<std::size_t>(*options.max_lag / spacing * (1.0 + 1e-12)) + 1, 1,
+                                           std::max<std::size_t>(possible, 1));
+  }
   columns.dofs = static_cast<std::size_t>(system.size());
   columns.particles = static_cast<std::size_t>(system.particles);
   columns.axes = static_cast<std::size_t>(system.axes);
-  columns.skipped = options.series ? 0 : columns.correlation();
+  columns.series = options.series;
   columns.blocks = static_cast<std::size_t>(options.blocks);
   columns.measured = options.measurements.width(columns.lags);
+  columns.averages = options.measurements.averages();
   return columns;
+}
+
+std::size_t EnsembleColumns::shortest_block() const {
+  std::size_t shortest = records;
+  for (std::size_t i = 0; i < blocks; ++i) {
+    const std::size_t begin = block(i);
+    shortest = std::min(shortest, std::max(begin, std::min(block(i + 1), equidistant)) - begin);
+  }
+  return shortest;
 }
 
 EnsembleBytes ensemble_bytes(const Experiment& experiment, const EnsembleOptions& options) {
@@ -251,7 +293,8 @@ EnsembleBytes ensemble_bytes(const Experiment& experiment, const EnsembleOptions
       (experiment.communicator().size() + options.ranks_per_realisation - 1) / options.ranks_per_realisation;
   for (const Case& this_case : experiment.cases()) {
     const EnsembleColumns columns = ensemble_columns(experiment, options, this_case);
-    const auto averaged = static_cast<double>(2 * columns.averaged());
+    const auto averaged =
+        static_cast<double>(2 * (columns.width() - (columns.series ? 0 : columns.correlation()) + columns.compared()));
     const auto per_realisation =
         static_cast<double>(options.realisations) * static_cast<double>(options.measurements.per_realisation()) +
         static_cast<double>(std::min(options.saved_paths, options.realisations)) *

@@ -1,7 +1,9 @@
 // Runs an ensemble: realisations in batches, distributed over the ranks.
 #pragma once
 
+#include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,12 +23,12 @@ struct EnsembleSlope {
 
 struct EnsembleOptions {
   std::int64_t realisations = 0;
-  double burn_in = 0.0;           ///< time at which averages over time start, s
-  double max_lag = 0.0;           ///< longest lag of autocorrelations, s
-  int ranks_per_realisation = 1;  ///< ranks that share one realisation
-  bool series = true;             ///< whether means at every record are written
-  std::int64_t saved_paths = 0;   ///< number of realisations whose paths are written
-  std::int64_t blocks = 1;        ///< number of blocks of a realisation, each a sample of averages over time
+  double burn_in = 0.0;                ///< time at which averages over time start, s
+  std::optional<double> max_lag = {};  ///< longest lag of autocorrelations, s; nothing if there are none
+  int ranks_per_realisation = 1;       ///< ranks that share one realisation
+  bool series = true;                  ///< whether means at every record are written
+  std::int64_t saved_paths = 0;        ///< number of realisations whose paths are written
+  std::int64_t blocks = 1;             ///< number of blocks of a realisation, each a sample of averages over time
   Measurements measurements = {};
   std::vector<EnsembleSlope> slopes = {};
 };
@@ -35,19 +37,38 @@ struct EnsembleOptions {
 struct EnsembleColumns : Columns {
   std::size_t first = 0;     ///< first record of the averages over time
   std::size_t blocks = 1;    ///< number of blocks of the records from `first` on
-  std::size_t skipped = 0;   ///< number of leading values that are not averaged over realisations
+  bool series = true;        ///< whether values at every record are averaged over realisations
   std::size_t measured = 0;  ///< number of values of Measurements
+  std::size_t averages = 0;  ///< number of quantities of Measurements that are averaged over time
   std::size_t measurements() const { return Columns::width(); }
   std::size_t width() const { return measurements() + measured; }
-  std::size_t averaged() const { return width() - skipped; }
   /// First record of a block.
   std::size_t block(std::size_t index) const { return first + (records - first) * index / blocks; }
+  /// Smallest number of records at equal intervals in a block.
+  std::size_t shortest_block() const;
+  /// Number of averages over time of which halves are compared: the kinetic energies of each particle and of several
+  /// together, and the quantities.
+  std::size_t compared() const { return particles + (particles > 1) + averages; }
+  double spacing = 0.0;       ///< interval of the records, s
+  std::vector<double> times;  ///< of the records, s
 };
 EnsembleColumns ensemble_columns(const Experiment& experiment, const EnsembleOptions& options, const Case& this_case);
 
+/// Means over realisations and their blocks.
+struct EnsembleMoments {
+  explicit EnsembleMoments(const EnsembleColumns& columns)
+      : series(columns.series ? columns.correlation() : 0),
+        averages(columns.width() - columns.correlation()),
+        differences(columns.compared()) {}
+  Moments series;       ///< of the values at every record; each realisation is a sample
+  Moments averages;     ///< of the averages over time; each block is a sample
+  Moments differences;  ///< of the second half less the first; each pair of blocks, or realisation, is a sample
+  std::array<Moments*, 3> all() { return {&series, &averages, &differences}; }
+};
+
 /// Totals of all realisations so far, on rank 0.
 struct EnsembleTotals {
-  std::vector<double> sums;             ///< of the averaged values, as in Sums
+  EnsembleMoments moments;
   std::vector<double> per_realisation;  ///< by realisation, the stored values of Measurements
   std::vector<double> paths;            ///< by realisation, positions by record followed by velocities
 };

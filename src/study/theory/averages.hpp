@@ -2,37 +2,66 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 namespace bathline {
 
-/// Sums over realisations of several values, followed by the sums of their squares.
-struct Sums {
-  explicit Sums(std::size_t width) : sums(2 * width) {}
-  /// Adds values with the indices from `begin` on.
-  void add(std::span<const double> values, std::size_t begin = 0) {
-    const std::size_t width = sums.size() / 2;
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      sums[begin + i] += values[i];
-      sums[width + begin + i] += values[i] * values[i];
-    }
-  }
-  std::vector<double> sums;
-};
-
-/// Means over realisations and their standard errors.
+/// Means of several values and their standard errors.
 struct Estimate {
   std::vector<double> mean, error;
 };
 
-/// The estimates of `count` values from `begin` on; `sums` as in Sums.
-Estimate estimate(const std::vector<double>& sums, std::size_t begin, std::size_t count, std::int64_t realisations);
+/// Means of several values over independent samples, and the sums of the squared deviations from them. Both are updated
+/// around the mean (welford1962), so that variances keep their digits however far from 0 the mean is.
+class Moments {
+ public:
+  explicit Moments(std::size_t width) : numbers_(1 + 2 * width) {}
+
+  std::size_t width() const { return (numbers_.size() - 1) / 2; }
+  double count() const { return numbers_.front(); }
+  double mean(std::size_t index) const { return numbers_[1 + index]; }
+  /// The variance over the samples, with count - 1 in the denominator.
+  double variance(std::size_t index) const { return numbers_[1 + width() + index] / (count() - 1.0); }
+  Estimate estimate(std::size_t begin, std::size_t count) const;
+
+  /// Adds a sample of all values.
+  void add(std::span<const double> sample);
+  /// Adds the samples of other moments, given by their `numbers` (chan1983). The bits depend on the order.
+  void merge(std::span<const double> numbers);
+  void clear() { numbers_.assign(numbers_.size(), 0.0); }
+  /// The count, the means and the sums of squared deviations: the state, which checkpoints and messages contain.
+  std::span<double> numbers() { return numbers_; }
+  std::span<const double> numbers() const { return numbers_; }
+
+ private:
+  std::vector<double> numbers_;
+};
+
+/// Mean products of a series with itself, by the fast Fourier transform of its deviations from the mean.
+class Autocorrelation {
+ public:
+  Autocorrelation();
+  ~Autocorrelation();
+
+  /// The means of x_k x_{k+l} over k, for lags l from 0 to `lags` - 1, fewer than there are values. Errors are
+  /// round-off of the variance and of the squared mean.
+  std::vector<double> operator()(std::span<const double> x, std::size_t lags);
+
+ private:
+  struct Transform;
+  std::unique_ptr<Transform> transform_;
+};
+
+/// The mean, with errors of round-off of the deviations and of one rounding of the mean.
+double mean_of(std::span<const double> values);
 
 /// Layout of the values of a realisation: q and v by record and degree of freedom, kinetic energy by record and
 /// particle, velocity autocorrelation by lag and particle, mean kinetic energy by particle.
 struct Columns {
   std::size_t records, lags, dofs, particles, axes;
+  std::size_t equidistant;  ///< number of records at equal intervals: all but a last one that ends a shorter interval
   std::size_t q() const { return 0; }
   std::size_t v() const { return records * dofs; }
   std::size_t kinetic() const { return 2 * records * dofs; }
@@ -41,8 +70,12 @@ struct Columns {
   std::size_t width() const { return kinetic_mean() + particles; }
 };
 
+/// The mean kinetic energy of a particle over the records in [first, end).
+double mean_kinetic(const Columns& columns, std::size_t particle, std::size_t first, std::size_t end,
+                    std::span<const double> values);
 /// Computes the averages of a realisation over the records in [first, end): those of the kinetic energy and, for every
-/// lag, of the products of velocities.
-void average_over_time(const Columns& columns, std::size_t first, std::size_t end, std::vector<double>& values);
+/// lag, of the products of velocities, the latter over records at equal intervals.
+void average_over_time(const Columns& columns, std::size_t first, std::size_t end, Autocorrelation& autocorrelation,
+                       std::span<double> values);
 
 }  // namespace bathline

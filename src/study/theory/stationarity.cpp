@@ -1,0 +1,35 @@
+// Whether averages over time are those of a stationary motion.
+// Tested by tests/study/theory/averages_test.cpp.
+#include "study/theory/stationarity.hpp"
+
+#include <cmath>
+#include <unsupported/Eigen/SpecialFunctions>
+
+namespace bathline {
+
+double students_probability(double t, double degrees_of_freedom) {
+  // I_x(n/2, 1/2), x = n/(n + t^2).
+  const double x = degrees_of_freedom / (degrees_of_freedom + t * t), half = 0.5 * degrees_of_freedom;
+  if (!(x > 0.0)) return 0.0;
+  if (!(x < 1.0)) return 1.0;
+  return Eigen::numext::betainc(half, 0.5, x);
+}
+
+std::optional<HalfDifference> find_half_difference(const Moments& differences, std::span<const double> round_off,
+                                                   double false_alarms) {
+  const double n = differences.count();
+  if (n < 2.0) return std::nullopt;
+  std::optional<HalfDifference> result;
+  double limit = false_alarms / static_cast<double>(differences.width());
+  for (std::size_t i = 0; i < differences.width(); ++i) {
+    const double difference = differences.mean(i), error = std::sqrt(differences.variance(i) / n);
+    if (!(std::abs(difference) > round_off[i])) continue;
+    const double probability = students_probability(difference / error, n - 1.0);
+    if (!(probability < limit)) continue;
+    limit = probability;
+    result = {i, difference, error};
+  }
+  return result;
+}
+
+}  // namespace bathline
