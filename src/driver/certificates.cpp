@@ -33,7 +33,7 @@ double value_of(const Certificate& certificate, const std::string& name) {
 
 void prepare_certificate(Environment& environment, const Case& this_case) {
   if (const auto* steps = std::get_if<ExplicitScheme>(&this_case.scheme))
-    environment.explicit_stepper(*steps, this_case.step);
+    environment.explicit_stepper(steps->without_ou(), this_case.step);
   if (const auto* stages = std::get_if<PartitionedRungeKutta>(&this_case.scheme))
     environment.implicit_stepper(*stages, this_case.step);
 }

@@ -148,10 +148,9 @@ Case Experiment::read_case(const Section& section, Mistakes& mistakes) {
   const bool is_lagrangian =
       system_.lagrangian || (system_.contact && is_run_by_lagrangian(*this_case.method, system_));
   const bool has_own = is_lagrangian && this_case.method->lagrangian_scheme;
-  const bool is_noisy = this_case.noise && !this_case.closed;
-  this_case.scheme = has_own    ? this_case.method->lagrangian_scheme(section)
-                     : is_noisy ? this_case.method->langevin_scheme(section)
-                                : this_case.method->scheme(section);
+  this_case.scheme = has_own                      ? this_case.method->lagrangian_scheme(section)
+                     : has_white_noise(this_case) ? this_case.method->langevin_scheme(section)
+                                                  : this_case.method->scheme(section);
   this_case.start = thermal_start(this_case, mistakes);
   return this_case;
 }
@@ -193,6 +192,17 @@ bool Experiment::has_noise(const Section& section, const Case& this_case) const 
   });
 }
 
+bool Experiment::is_white(std::size_t environment) const {
+  return program_.catalogues().environments.find(recipe_.environments[environment].text("kind"))->is_white;
+}
+
+bool Experiment::has_white_noise(const Case& this_case) const {
+  if (!this_case.noise || !this_case.closed) return this_case.noise;
+  const auto& selected = this_case.environments;
+  return std::any_of(selected.begin(), selected.end(),
+                     [&](std::size_t index) { return is_white(index) && is_noisy(recipe_.environments[index]); });
+}
+
 bool Experiment::is_noisy(const Section& environment) const {
   const EnvironmentKind& kind = *program_.catalogues().environments.find(environment.text("kind"));
   bool noisy = false;
@@ -228,7 +238,8 @@ std::string Experiment::environment_without_sites() const {
   for (const Case& this_case : cases()) {
     if (!this_case.closed) continue;
     for (const auto& environment : build_environments(this_case, this_case.step, communicator())) {
-      if (environment->properties().sites == 0) return environment->name();
+      const EnvironmentProperties& properties = environment->properties();
+      if (properties.sites == 0 && !properties.is_white) return environment->name();
     }
   }
   return "";

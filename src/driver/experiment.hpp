@@ -25,7 +25,7 @@ struct Case {
   Section options;
   Scheme scheme;
   bool closed = false;
-  bool noise = false;  ///< open: Langevin noise, with `scheme` the one for that; closed: noise of an environment
+  bool noise = false;  ///< Langevin noise, with `scheme` the one for that, or, closed, noise of an environment
   std::shared_ptr<const ThermalStart> start = nullptr;  ///< of the particles, if it is drawn at random
   double step = 0.0;
   double end = 0.0;  ///< requested end time, s
@@ -86,7 +86,12 @@ class Experiment {
     constexpr bool closed = false;
     return make_problem(this_case, this_case.step, closed);
   }
-  /// The name of the first environment of a closed case that stores no sites; empty if there is none. @note Collective.
+  /// Whether an environment of the recipe is white (EnvironmentProperties).
+  bool is_white(std::size_t environment) const;
+  /// Whether the noise of a case contains white noise of the particles.
+  bool has_white_noise(const Case& this_case) const;
+  /// The name of the first environment of a closed case that is a memory kernel without sites; empty if there is none.
+  /// @note Collective.
   std::string environment_without_sites() const;
   /// The closed problem of a case with clamped particles (very large masses) and no potential. @note Collective.
   Problem make_clamped_problem(const Case& this_case) const;

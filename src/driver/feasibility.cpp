@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <string>
 
@@ -53,7 +54,7 @@ Feasibility::Feasibility(const Recipe& recipe, const Experiment& experiment, Mis
     warn_of_limits(index);
     check_energy_claims(index, mistakes);
   });
-  if (mistakes.empty()) where_readable([&] { warn_of_unused_temperature(); });
+  if (mistakes.empty()) where_readable([&] { warn_of_unused_keys(); });
 }
 
 void Feasibility::set_up_solvers() {
@@ -158,7 +159,7 @@ bool Feasibility::is_noise_unsupported(const Case& this_case, Mistakes& mistakes
     refuse(this_case.method->langevin.statement);
   } else if (this_case.closed && (system.lagrangian || system.contact)) {
     refuse("supports no noise of an environment for a system with a general Lagrangian or an action z");
-  } else if (this_case.closed) {
+  } else if (!experiment_.has_white_noise(this_case)) {
     return false;
   } else if (system.lagrangian || system.contact) {
     refuse("supports no noise for a system with a general Lagrangian or an action z: noise needs constant masses");
@@ -168,6 +169,8 @@ bool Feasibility::is_noise_unsupported(const Case& this_case, Mistakes& mistakes
         "`exact` does");
   } else if (std::holds_alternative<ExactFlow>(this_case.scheme) && !system.is_linear()) {
     refuse("supports noise only for linear systems without a drive, for which the exact flow is known");
+  } else if (this_case.closed) {
+    return false;
   } else if (const std::string reason = experiment_.diffusion(this_case).unsupported_reason; !reason.empty()) {
     const bool is_stated = recipe_.system.has("kT");
     mistakes.add(is_stated ? recipe_.system.where("kT") : this_case.options.where("on"),
@@ -192,7 +195,7 @@ bool Feasibility::is_unsupported(std::size_t index, Mistakes& mistakes) {
     const char* reason = nullptr;
     if (explicit_scheme->b.empty()) {
       reason = "it splits kinetic and potential energy, into which L(q, v, t) does not separate";
-    } else if (this_case.closed && !this_case.environments.empty()) {
+    } else if (!build_problem(index).stepped_environments().empty()) {
       reason = "it supports no environments for a system with a general Lagrangian";
     }
     if (reason != nullptr) {
@@ -200,6 +203,7 @@ bool Feasibility::is_unsupported(std::size_t index, Mistakes& mistakes) {
                    fmt::format("{}: {}; gamma, gauss and lobatto do", description_of(this_case), reason));
     }
   }
+  check_white_environments(index, mistakes);
   for (const auto& environment : build_problem(index).environments()) {
     const std::optional<std::string> unsupported_reason = environment->unsupported_reason(this_case.scheme);
     if (!unsupported_reason) continue;
@@ -207,6 +211,44 @@ bool Feasibility::is_unsupported(std::size_t index, Mistakes& mistakes) {
                  fmt::format("{}, {}", description_of(this_case), *unsupported_reason));
   }
   return mistakes.count() > before;
+}
+
+void Feasibility::check_white_environments(std::size_t index, Mistakes& mistakes) {
+  const Case& this_case = experiment_.readable_cases()[index];
+  const Problem& problem = build_problem(index);
+  std::map<int, const Environment*> by_particle;
+  for (std::size_t i = 0; i < this_case.environments.size(); ++i) {
+    if (!experiment_.is_white(this_case.environments[i])) continue;
+    const Section& section = recipe_.environments[this_case.environments[i]];
+    if (!this_case.closed) {
+      if (!experiment_.system().damping) continue;
+      mistakes.add(section.where("kind"),
+                   fmt::format("{}: `{}` has no effect in this open run, for the damping of [system] replaces that of "
+                               "all environments; leave one of the two out",
+                               this_case.label, section.text("name")));
+      continue;
+    }
+    const Environment& environment = *problem.environments()[i];
+    for (const Attachment::Weight& weight : environment.attachment().weights()) {
+      const auto [other, is_first] = by_particle.emplace(weight.particle, &environment);
+      if (is_first) continue;
+      const EnvironmentProperties &a = other->second->properties(), &b = environment.properties();
+      const double damping = a.damping + b.damping;
+      mistakes.add(section.where("attach"),
+                   fmt::format("{}: `{}` and `{}` act on the same particle, where the heat of each is unknown; one "
+                               "environment with damping = {:.10g} and kT = {:.10g} has the same motion",
+                               this_case.label, other->second->name(), environment.name(), damping,
+                               (a.damping * a.temperature + b.damping * b.temperature) / damping));
+    }
+  }
+  if (!this_case.closed || !std::holds_alternative<ExactFlow>(this_case.scheme)) return;
+  const bool is_alone = problem.stepped_environments().empty();
+  if (problem.heat.size() == 0 && (problem.noise() == nullptr || is_alone)) return;
+  mistakes.add(this_case.options.where("method"),
+               fmt::format("{}, {}; use `gauss`", description_of(this_case),
+                           problem.heat.size() > 0
+                               ? "which computes the sum of all heat only, not that of each white environment"
+                               : "which supports white noise only without environments that have a state"));
 }
 
 std::string Feasibility::size_key(const Section& environment) const {
@@ -285,10 +327,43 @@ void Feasibility::check_stability(std::size_t index, Mistakes& mistakes) {
   }
 }
 
-void Feasibility::warn_of_unused_temperature() {
+void Feasibility::warn_of_unused_keys() {
   const ParticleSystem& system = experiment_.system();
-  const bool starts = system.start != ParticleSystem::Start::given && !recipe_.system.has("start_kT");
-  if (!system.temperature || system.temperature->isZero(0.0) || starts) return;
+  const bool has_damping = system.damping && !system.damping->isZero(0.0) && !system.contact;
+  const bool has_temperature = system.temperature && !system.temperature->isZero(0.0);
+  const bool starts_at_it = system.start != ParticleSystem::Start::given && !recipe_.system.has("start_kT");
+  if (!has_damping && !has_temperature) return;
+  std::vector<std::string> runs;
+  bool ignores_damping = false, ignores_temperature = false;
+  for (std::size_t index = 0; index < problems_.size(); ++index) {
+    const Case& this_case = experiment_.readable_cases()[index];
+    if (!this_case.closed) continue;
+    // What the environments stand for is not left out.
+    const auto& environments = build_problem(index).environments();
+    Eigen::MatrixXd damping = Eigen::MatrixXd::Zero(system.size(), system.size());
+    bool is_same_temperature = has_temperature && !environments.empty();
+    for (const auto& environment : environments) {
+      environment->attachment().add_outer(environment->properties().damping, damping);
+      is_same_temperature =
+          is_same_temperature && system.temperature->isConstant(environment->properties().temperature, 0.0);
+    }
+    const bool lacks_damping = has_damping && !damping.isApprox(*system.damping, 1e-6);
+    const bool lacks_temperature =
+        has_temperature && !(this_case.start != nullptr && starts_at_it) && !is_same_temperature;
+    if (lacks_damping || lacks_temperature) runs.push_back("`" + this_case.label + "`");
+    ignores_damping = ignores_damping || lacks_damping;
+    ignores_temperature = ignores_temperature || lacks_temperature;
+  }
+  if (!runs.empty()) {
+    warnings_.push_back(fmt::format(
+        "closed runs leave out the {} of [system], which {} for open runs: {}; in closed runs white friction and its "
+        "noise are an environment of the kind `damper`",
+        !ignores_temperature ? "damping"
+        : ignores_damping    ? "damping and `kT`"
+                             : "`kT`",
+        ignores_damping && ignores_temperature ? "are" : "is", fmt::join(runs, ", ")));
+  }
+  if (ignores_temperature || !has_temperature || starts_at_it) return;
   for (std::size_t index = 0; index < problems_.size(); ++index) {
     const Case& this_case = experiment_.readable_cases()[index];
     if (!this_case.closed && this_case.noise && !build_problem(index).damping().isZero(0.0)) return;
@@ -318,7 +393,7 @@ void Feasibility::warn_of_limits(std::size_t index) {
   warn_of_mismatched_grids(index);
   if (!particle_frequency_) particle_frequency_ = particle_frequency(experiment_.system());
   const double end = static_cast<double>(this_case.steps) * this_case.step;
-  for (const auto& environment : build_problem(index).environments()) {
+  for (const Environment* environment : build_problem(index).stepped_environments()) {
     const EnvironmentProperties& properties = environment->properties();
     if (properties.echo.time < end * (1.0 - 1e-12)) {
       warnings_.push_back(fmt::format(
@@ -340,6 +415,7 @@ void Feasibility::warn_of_limits(std::size_t index) {
 // frequencies lie within it.
 void Feasibility::warn_of_bound_modes(std::size_t index) {
   const Problem& problem = build_problem(index);
+  if (problem.is_damped()) return;
   double edge = 0.0;
   for (const auto& environment : problem.environments()) {
     const EnvironmentProperties& properties = environment->properties();

@@ -37,6 +37,9 @@ class Feasibility {
   /// Whether the method does not support the system or an environment, or an environment implies no damping for an open
   /// system; adds the mistakes.
   bool is_unsupported(std::size_t index, Mistakes& mistakes);
+  /// White environments: no other damping takes their place in an open run, and in a closed one the heat of each is
+  /// known.
+  void check_white_environments(std::size_t index, Mistakes& mistakes);
   void check_memory(Mistakes& mistakes);
   /// The key that determines the size of an environment; `kind` if there is none.
   std::string size_key(const Section& environment) const;
@@ -44,8 +47,8 @@ class Feasibility {
   void warn_of_limits(std::size_t index);
   /// A bound mode above the band edges, which the noise of a closed run cannot thermalise.
   void warn_of_bound_modes(std::size_t index);
-  /// A temperature without effect on any run.
-  void warn_of_unused_temperature();
+  /// Damping or temperature of [system] that closed runs leave out, or a temperature without effect on any run.
+  void warn_of_unused_keys();
   /// A grid that is exact for another gamma than the integrator's.
   void warn_of_mismatched_grids(std::size_t index);
   /// A warm environment at the stability limit: its energy is unbounded, so that claims about it are mistakes.

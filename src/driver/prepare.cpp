@@ -110,7 +110,7 @@ void check_lagrangian(const Recipe& recipe, const Experiment& experiment, const 
 /// Parts of a recipe that assume deterministic trajectories are mistakes for cases with noise.
 void check_noise(const Recipe& recipe, const Experiment& experiment, const StudyKind& study, Mistakes& mistakes) {
   const auto noise_of = [](const Case& this_case) {
-    return this_case.closed ? "is closed with a thermal memory" : "is open with a temperature";
+    return this_case.closed ? "is closed with a thermal environment" : "is open with a temperature";
   };
   for (const Case& this_case : experiment.cases()) {
     if (!this_case.noise) continue;

@@ -24,9 +24,10 @@ std::string environments_of(const Problem& problem) {
   std::map<std::string, SiteGroup, std::greater<>> by_name;
   for (const auto& environment : problem.environments()) {
     const EnvironmentProperties& properties = environment->properties();
+    const bool is_endless = properties.sites == 0 && !properties.is_white;
     SiteGroup& group =
-        by_name[fmt::format("{}{}", properties.sites == 0 ? "semi-infinite " : "", properties.site_name)];
-    group.sites += properties.sites;
+        by_name[properties.is_white ? "damper" : (is_endless ? "semi-infinite " : "") + properties.site_name];
+    group.sites += properties.is_white ? 1 : properties.sites;
     group.names += (group.names.empty() ? "" : ", ") + environment->name();
   }
   std::string text;

@@ -69,7 +69,7 @@ struct Run {
 /// The progress unit of a problem: a step of all its sites.
 ProgressUnit unit_of(const Problem& problem) {
   ProgressUnit unit;
-  for (const auto& environment : problem.environments()) {
+  for (const Environment* environment : problem.stepped_environments()) {
     const bool is_same_name = unit.sites == 0 || unit.site_name == environment->properties().site_name;
     unit.site_name = is_same_name ? environment->properties().site_name : "site";
     unit.sites += environment->properties().sites;

@@ -22,16 +22,23 @@ Dimension index_dimension(const std::string& name, int count, const std::string&
 /// Additions to the long names of the ledger's terms for environments without sites.
 struct LedgerNotes {
   explicit LedgerNotes(const Problem& problem) {
-    std::vector<std::string> names;
+    std::vector<std::string> siteless, white;
     for (const auto& each : problem.environments()) {
-      if (each->properties().sites == 0) names.push_back("`" + each->name() + "`");
+      if (each->properties().sites > 0) continue;
+      (each->properties().is_white ? white : siteless).push_back("`" + each->name() + "`");
     }
-    if (names.empty()) return;
-    const std::string all = fmt::format("{}", fmt::join(names, ", "));
-    environment = "; for " + all + " the work of the head on it, including that on the spring between them";
-    interaction = "; 0 for " + all + ", where energy_environment includes it";
+    if (!siteless.empty()) {
+      const std::string all = fmt::format("{}", fmt::join(siteless, ", "));
+      environment = "; for " + all + " the work of the head on it, including that on the spring between them";
+      interaction = "; 0 for " + all + ", where energy_environment includes it";
+    }
+    if (white.empty()) return;
+    const std::string all = fmt::format("{}", fmt::join(white, ", "));
+    force = "; for " + all + " the friction without its noise";
+    power = "; for " + all + " that of friction and noise, averaged since the previous record; 0 at the first record";
+    dissipated = "; for " + all + " less the energy supplied by its noise";
   }
-  std::string environment, interaction;
+  std::string environment, interaction, force, power, dissipated;
 };
 
 bool has_magnitude(const Observable& observable) { return observable.size > 1 && observable.dimension.empty(); }
@@ -75,15 +82,17 @@ SeriesLayout series_layout(const Case& this_case, const Problem& problem, bool w
     for (const auto& environment : problem.environments()) names.names.push_back(environment->name());
     layout.dimensions.push_back(names);
     layout.variables.push_back(
-        {"environment_force", "N", "force of each environment on its head", {"environment", "axis"}});
+        {"environment_force", "N", "force of each environment on its head" + notes.force, {"environment", "axis"}});
     layout.variables.push_back(
-        {"power", "W", "power of each environment on its head, force times velocity", {"environment"}});
+        {"power", "W", "power of each environment on its head, force times velocity" + notes.power, {"environment"}});
     layout.variables.push_back({"energy_of_environment",
                                 "J",
                                 "energy of each environment, including the springs to its head",
                                 {"environment"}});
-    layout.variables.push_back(
-        {"dissipated_by_environment", "J", "energy dissipated by each environment", {"environment"}});
+    layout.variables.push_back({"dissipated_by_environment",
+                                "J",
+                                "energy dissipated by each environment" + notes.dissipated,
+                                {"environment"}});
   }
   if (!noisy.empty()) {
     layout.dimensions.push_back({"environment", {}, "1", "environment, in the order of the recipe", noisy});
@@ -143,7 +152,9 @@ TrajectoryRecorder::TrajectoryRecorder(ResultFile& file, const Case& this_case, 
       integrals_(zeros(Accumulator::integrals, problem.system().observables)),
       integrands_(zeros(Accumulator::integrands, problem.system().observables)),
       heat_(heat),
-      last_heat_(heat ? heat->names.size() : 0),
+      last_heat_(heat                                                                    ? heat->names.size()
+                 : problem.environments().size() > problem.stepped_environments().size() ? problem.environments().size()
+                                                                                         : 0),
       work_(problem),
       series_(
           file.series(series_layout(this_case, problem, work_rules_, heat ? heat->names : std::vector<std::string>()),
@@ -154,13 +165,13 @@ TrajectoryRecorder::TrajectoryRecorder(ResultFile& file, const Case& this_case, 
   file.attribute("on", std::string(this_case.closed ? "closed" : "open"), this_case.label);
   file.attribute("step", this_case.step, this_case.label);
   file.attribute("steps", this_case.steps, this_case.label);
-  for (std::size_t e = 0; e < problem.environments().size() && site_stride_ > 0; ++e) {
-    Environment& environment = *problem.environments()[e];
+  for (std::size_t e = 0; e < problem.stepped_environments().size() && site_stride_ > 0; ++e) {
+    Environment& environment = *problem.stepped_environments()[e];
     for (int axis = 0; axis < problem.system().axes; ++axis) {
       // One environment with one axis is the common case and has the plain name.
       std::string suffix;
       std::string site = "site";
-      if (problem.environments().size() > 1) {
+      if (problem.stepped_environments().size() > 1) {
         suffix += "_" + environment.name();
         site += "_" + environment.name();
       }
@@ -194,7 +205,7 @@ void TrajectoryRecorder::serialise(Archive& archive) {
     parts.emplace_back(integrands_[i].data(), static_cast<std::size_t>(integrands_[i].size()));
   }
   archive.numbers("integrals", parts);
-  if (heat_) archive.numbers("heats", last_heat_, last_heat_.size());
+  if (!last_heat_.empty()) archive.numbers("heats", last_heat_, last_heat_.size());
   if (work_rules_) work_.serialise(archive);
 }
 
@@ -218,7 +229,7 @@ bool TrajectoryRecorder::record(const StateView& moment, const EnergyLedger& led
       work_.update(problem, moment.time);
       for (const double work : work_.values()) row_.push_back(ledger.total() - problem.dissipated + work);
     }
-    add_environments(problem, ledger, row_);
+    add_environments(moment, ledger, row_);
     if (heat_) add_heat_flow(moment, row_);
     if (const auto& contact = problem.system().contact) {
       const double hamiltonian = ledger.particles - contact->gamma * problem.z;
@@ -236,17 +247,24 @@ bool TrajectoryRecorder::record(const StateView& moment, const EnergyLedger& led
   return due;
 }
 
-void TrajectoryRecorder::add_environments(const Problem& problem, const EnergyLedger& ledger,
+void TrajectoryRecorder::add_environments(const StateView& moment, const EnergyLedger& ledger,
                                           std::vector<double>& row) {
+  const Problem& problem = moment.problem;
   const auto axes = static_cast<std::size_t>(problem.system().axes);
   const Eigen::VectorXd velocities = problem.velocity();
   std::vector<double> head(axes), force(axes), velocity(axes), powers;
-  for (const auto& environment : problem.environments()) {
-    problem.head(*environment, problem.q, head);
-    environment->force(head, force);
+  for (std::size_t e = 0; e < problem.environments().size(); ++e) {
+    const Environment& environment = *problem.environments()[e];
+    const EnvironmentProperties& properties = environment.properties();
+    problem.head(environment, problem.q, head);
+    environment.force(head, force);
+    environment.attachment().project(velocities, velocity);
+    if (properties.is_white) {
+      for (std::size_t axis = 0; axis < axes; ++axis) force[axis] = -properties.damping * velocity[axis];
+    }
     row.insert(row.end(), force.begin(), force.end());
-    environment->attachment().project(velocities, velocity);
-    powers.push_back(std::inner_product(force.begin(), force.end(), velocity.begin(), 0.0));
+    powers.push_back(properties.is_white ? mean_power(moment, e, problem.heat_of(environment))
+                                         : std::inner_product(force.begin(), force.end(), velocity.begin(), 0.0));
   }
   row.insert(row.end(), powers.begin(), powers.end());
   constexpr EnvironmentEnergy unknown{std::numeric_limits<double>::quiet_NaN(), 0.0,
@@ -261,9 +279,14 @@ void TrajectoryRecorder::add_heat_flow(const StateView& moment, std::vector<doub
   for (std::size_t i = 0; i < last_heat_.size(); ++i) {
     const bool is_alone = heat_->damped_coordinates.empty();
     const double heat = is_alone ? moment.problem.dissipated : heat_->damped_coordinates[i].dot(moment.problem.heat);
-    row.push_back(record_count_ == 1 ? 0.0 : (last_heat_[i] - heat) / (moment.time - last_time_));
-    last_heat_[i] = heat;
+    row.push_back(mean_power(moment, i, heat));
   }
+}
+
+double TrajectoryRecorder::mean_power(const StateView& moment, std::size_t index, double heat) {
+  const double power = record_count_ == 1 ? 0.0 : (last_heat_[index] - heat) / (moment.time - last_time_);
+  last_heat_[index] = heat;
+  return power;
 }
 
 void TrajectoryRecorder::add_observables(const StateView& moment, std::vector<double>& row) {
@@ -288,7 +311,7 @@ void TrajectoryRecorder::add_observables(const StateView& moment, std::vector<do
 void TrajectoryRecorder::snapshot(const StateView& moment) {
   ++snapshot_count_;
   for (Snapshots& snapshots : snapshots_) {
-    Environment& environment = *moment.problem.environments()[snapshots.environment];
+    Environment& environment = *moment.problem.stepped_environments()[snapshots.environment];
     const std::span<const double> all = environment.field("w", snapshots.axis).values;
     values_.clear();
     for (std::int64_t i = 0; i < snapshots.count; ++i) {

@@ -42,7 +42,9 @@ class TrajectoryRecorder {
   /// Restores the state from a checkpoint, if given, and returns the number of records in the file.
   std::optional<std::int64_t> restore(const CheckpointReader* from);
   /// Forces, powers and energies of the environments.
-  static void add_environments(const Problem& problem, const EnergyLedger& ledger, std::vector<double>& row);
+  void add_environments(const StateView& moment, const EnergyLedger& ledger, std::vector<double>& row);
+  /// Mean power since the last record of what has absorbed `heat` so far, number `index` of last_heat_; 0 at first.
+  double mean_power(const StateView& moment, std::size_t index, double heat);
   /// Mean power of damping and noise since the last record, by environment if the heat can be divided.
   void add_heat_flow(const StateView& moment, std::vector<double>& row);
   void add_observables(const StateView& moment, std::vector<double>& row);

@@ -92,6 +92,12 @@ ExplicitScheme ExplicitScheme::with_ou_outside() const {
   return result;
 }
 
+ExplicitScheme ExplicitScheme::without_ou() const {
+  ExplicitScheme result = *this;
+  std::erase_if(result.substeps, [](const Substep& substep) { return substep.kind == Substep::Kind::ou; });
+  return result;
+}
+
 PartitionedRungeKutta one_stage(double a, double a_hat) {
   return {Eigen::MatrixXd::Constant(1, 1, a), Eigen::MatrixXd::Constant(1, 1, a_hat), Eigen::VectorXd::Ones(1)};
 }

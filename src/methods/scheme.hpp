@@ -51,6 +51,8 @@ struct ExplicitScheme {
   bool has_ou_substeps() const;
   /// The scheme with damping and noise in two further substeps over half a step each, the first and the last.
   ExplicitScheme with_ou_outside() const;
+  /// The scheme of an environment, which has no part in the substeps of damping and noise.
+  ExplicitScheme without_ou() const;
 
   bool operator==(const ExplicitScheme&) const = default;
 };

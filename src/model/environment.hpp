@@ -34,6 +34,9 @@ struct EnvironmentProperties {
   double temperature = 0.0;        ///< kT of its start, J; 0 at rest
   bool loses_energy = false;
   bool is_linear = true;  ///< whether its lumped network is all of it
+  /// Whether its force on the head is -D x' and white noise at its temperature. Integrators then apply it as the
+  /// damping and the noise of the particles, and it has neither sites nor a stepper.
+  bool is_white = false;
   std::optional<double> front_speed =
       std::nullopt;  ///< speed of a wave front away from the head, sites/s, where a formula is known
   /// Where the sites follow from the step: the g of the closed scheme `gamma` for which the reduced scheme has exactly

@@ -8,7 +8,7 @@ namespace bathline {
 
 const Catalogue<EnvironmentKind>& environments() {
   static const Catalogue<EnvironmentKind> all = {spring_mass_line_kind(), spring_inerter_line_kind(), heat_bath_kind(),
-                                                 memory_environment_kind()};
+                                                 memory_environment_kind(), damper_kind()};
   return all;
 }
 

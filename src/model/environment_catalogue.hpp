@@ -33,6 +33,8 @@ struct EnvironmentKind {
   std::string (*why_no_white_noise)(const Section& section) = nullptr;
   /// Removes from the section what makes noise even at temperature 0; nullptr: nothing does.
   void (*disable_noise)(Section& section) = nullptr;
+  /// Whether its environments are white (EnvironmentProperties).
+  bool is_white = false;
 };
 
 /// The number of particles. Throws UnreadableValue where the system could not be read.
@@ -54,6 +56,7 @@ EnvironmentKind spring_mass_line_kind();
 EnvironmentKind spring_inerter_line_kind();
 EnvironmentKind heat_bath_kind();
 EnvironmentKind memory_environment_kind();
+EnvironmentKind damper_kind();
 
 /// The environments that are built in.
 const Catalogue<EnvironmentKind>& environments();

@@ -15,13 +15,27 @@ Problem::Problem(const ParticleSystem& system, Eigen::MatrixXd damping,
       p(system.mass.cwiseProduct(system.v0)),
       system_(system),
       damping_(std::move(damping)),
-      is_damped_(!damping_.isZero(0.0) || system.force),
       environments_(std::move(environments)),
       communicator_(communicator),
       displacement_(system.size()),
       head_(static_cast<std::size_t>(system.axes)),
       force_(static_cast<std::size_t>(system.axes)) {
-  for (const auto& environment : environments_) environment->attachment().add_head_mass(system_.mass);
+  Eigen::MatrixXd diffusion;
+  for (const auto& environment : environments_) {
+    environment->attachment().add_head_mass(system_.mass);
+    const EnvironmentProperties& properties = environment->properties();
+    if (!properties.is_white) {
+      stepped_environments_.push_back(environment.get());
+      continue;
+    }
+    if (diffusion.size() == 0) diffusion.setZero(system.size(), system.size());
+    environment->attachment().add_outer(properties.damping, damping_);
+    environment->attachment().add_outer(properties.temperature * properties.damping, diffusion);
+  }
+  set_damping(std::move(damping_));
+  if (!diffusion.isZero(0.0)) add_noise(diffusion);
+  const std::size_t white = environments_.size() - stepped_environments_.size();
+  if (white > 1 || (white == 1 && system.force)) heat = Eigen::VectorXd::Zero(system.size());
   if (system.contact) {
     z = system.contact->z0;
     initial_q1 = system.contact->q1;
@@ -86,6 +100,19 @@ void Problem::drag(const Eigen::VectorXd& position, const Eigen::VectorXd& v, Ei
   }
   system_.force->value(position, v, 0.0, drag);
   drag.noalias() -= damping_ * v;
+}
+
+Eigen::VectorXd Problem::friction(const Eigen::VectorXd& v, const Eigen::VectorXd& drag) const {
+  return system_.force ? Eigen::VectorXd(-(damping_ * v)) : drag;
+}
+
+double Problem::heat_of(const Environment& environment) const {
+  if (heat.size() == 0) return dissipated;
+  double sum = 0.0;
+  for (const Attachment::Weight& weight : environment.attachment().weights()) {
+    sum += heat.segment(weight.particle * system_.axes, system_.axes).sum();
+  }
+  return sum;
 }
 
 void Problem::applied(const Eigen::VectorXd& position, const Eigen::VectorXd& v, double t,
@@ -154,6 +181,13 @@ EnergyLedger Problem::energies() {
   EnergyLedger ledger = energies_of_particles();
   ledger.environment = ledger.interaction = 0.0;
   for (const auto& environment : environments_) {
+    if (environment->properties().is_white) {
+      // `dissipated` of the particles contains it.
+      double heat = heat_of(*environment);
+      communicator_.broadcast(std::span<double>(&heat, 1));
+      ledger.environment_energies.push_back({.dissipated = heat});
+      continue;
+    }
     head(*environment, q, head_);
     const EnvironmentEnergy energy = environment->energy(head_);
     ledger.environment += energy.environment;

@@ -37,8 +37,8 @@ struct Clock {
 };
 
 /// The system that an integrator advances: m q'' = -grad V(q) - C q' + f(q, q') + a(q, q', t) + d(t) + forces of the
-/// environments. A closed system has environments and C = 0, an open one a damping matrix, noise at positive
-/// temperatures, and no environments.
+/// environments. A closed system has environments, and the C and the noise of those that are white; an open one has a
+/// damping matrix, noise at positive temperatures, and no environments.
 ///
 /// The particles are on rank 0, with the heads: elsewhere q and p are outdated until `broadcast_particles`.
 class Problem {
@@ -68,7 +68,10 @@ class Problem {
   /// Whether forces depend on the velocities.
   bool depends_on_velocity() const { return is_damped_ || (system_.applied && system_.applied->depends_on_velocity()); }
   bool has_linear_environments() const;
+  /// All environments, in the order of the recipe.
   const std::vector<std::unique_ptr<Environment>>& environments() const { return environments_; }
+  /// Those that have a stepper; C and the noise contain the others.
+  const std::vector<Environment*>& stepped_environments() const { return stepped_environments_; }
 
   Eigen::VectorXd q, p;
   /// Velocities of q and p where the system has a Lagrangian; updated by the integrator.
@@ -77,7 +80,7 @@ class Problem {
   /// Of a contact system: the position after the first step, until a stepper has converted it to p.
   std::optional<Eigen::VectorXd> initial_q1;
   double dissipated = 0.0;  ///< minus the work of C, f and noise so far, updated by the integrator on rank 0
-  /// The contribution of each degree of freedom to `dissipated` where that is requested; else empty.
+  /// The contribution of C and noise to `dissipated` by degree of freedom where that is requested; else empty.
   Eigen::VectorXd heat;
   double work = 0.0;  ///< work of a and d so far, likewise
   Clock clock;        ///< updated by the integrator on every rank
@@ -96,6 +99,10 @@ class Problem {
   void drag(const Eigen::VectorXd& position, const Eigen::VectorXd& v, Eigen::VectorXd& drag) const;
   /// The external force a(q, v, t) + d(t).
   void applied(const Eigen::VectorXd& position, const Eigen::VectorXd& v, double t, Eigen::VectorXd& applied) const;
+  /// -C v, given the drag at v.
+  Eigen::VectorXd friction(const Eigen::VectorXd& v, const Eigen::VectorXd& drag) const;
+  /// What a white environment has dissipated so far. Rank 0 only.
+  double heat_of(const Environment& environment) const;
   /// Derivatives of drag and applied force together with respect to q and v.
   void jacobians(const Eigen::VectorXd& position, const Eigen::VectorXd& v, double t, Eigen::MatrixXd& by_q,
                  Eigen::MatrixXd& by_v) const;
@@ -110,10 +117,11 @@ class Problem {
  private:
   ParticleSystem system_;
   Eigen::MatrixXd damping_;
-  bool is_damped_;
+  bool is_damped_ = false;
   std::optional<WhiteNoise> noise_;
   std::shared_ptr<const ThermalStart> start_;
   std::vector<std::unique_ptr<Environment>> environments_;
+  std::vector<Environment*> stepped_environments_;
   Communicator communicator_;
   mutable std::optional<LegendreTransform> legendre_;
   mutable Eigen::VectorXd displacement_;

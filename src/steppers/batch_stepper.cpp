@@ -202,7 +202,7 @@ std::unique_ptr<BatchStepper> make_with(const ExplicitScheme& scheme, std::span<
 
 std::unique_ptr<BatchStepper> make_batch_stepper(const ExplicitScheme& scheme, std::span<Problem> problems, double h) {
   const Problem& problem = problems.front();
-  if (!is_plain_splitting(scheme, problem) || !problem.environments().empty()) return nullptr;
+  if (!is_plain_splitting(scheme, problem) || !problem.stepped_environments().empty()) return nullptr;
   return make_with<1>(scheme, problems, h);
 }
 

@@ -273,13 +273,14 @@ class ExactStepper final : public Stepper {
   static constexpr int largest_modal_system = 1500;
 
   std::unique_ptr<Flow> make_flow() const {
-    if (problem_.noise() != nullptr && !system_.is_linear())
-      throw std::logic_error("the exact flow supports noise on linear systems only");
+    const bool is_alone = problem_.stepped_environments().empty();
+    if (problem_.noise() != nullptr && !(system_.is_linear() && is_alone))
+      throw std::logic_error("the exact flow supports white noise on linear systems only");
     const bool has_modes = !system_.is_damped() && problem_.system().magnetic_field == 0.0;
     if (system_.is_linear() && has_modes && system_.size() <= largest_modal_system) {
       return std::make_unique<ModalFlow>(system_, h_);
     }
-    if (system_.is_linear() && problem_.environments().empty()) {
+    if (system_.is_linear() && is_alone) {
       return std::make_unique<MatrixExponentialFlow>(problem_, h_);
     }
     return std::make_unique<AdaptiveFlow>(system_, h_);

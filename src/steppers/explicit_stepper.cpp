@@ -15,12 +15,6 @@ namespace bathline {
 
 namespace {
 
-/// The substeps that environments take part in.
-ExplicitScheme without_ou(ExplicitScheme scheme) {
-  std::erase_if(scheme.substeps, [](const Substep& substep) { return substep.kind == Substep::Kind::ou; });
-  return scheme;
-}
-
 class ExplicitStepper final : public Stepper {
  public:
   ExplicitStepper(const ExplicitScheme& scheme, Problem& problem, double h)
@@ -58,8 +52,8 @@ class ExplicitStepper final : public Stepper {
     velocities_.assign(scheme_.b.size(), problem.q);
     forces_.assign(scheme_.b.size(), problem.q);
     const auto axes = static_cast<std::size_t>(problem.system().axes);
-    for (const auto& environment : problem.environments()) {
-      environment_steppers_.push_back(environment->explicit_stepper(without_ou(scheme_), h));
+    for (const auto& environment : problem.stepped_environments()) {
+      environment_steppers_.push_back(environment->explicit_stepper(scheme_.without_ou(), h));
       heads_.push_back({std::vector<double>(axes), std::vector<double>(axes)});
     }
     force_on_head_.resize(axes);
@@ -119,7 +113,7 @@ class ExplicitStepper final : public Stepper {
     const Eigen::VectorXd& q = in_stages ? stage_q_ : problem_.q;
     velocity_ = (in_stages ? stage_p_ : problem_.p).cwiseQuotient(problem_.system().mass);
     for (std::size_t e = 0; e < heads_.size(); ++e) {
-      const Environment& environment = *problem_.environments()[e];
+      const Environment& environment = *problem_.stepped_environments()[e];
       problem_.head(environment, q, heads_[e].x);
       environment.attachment().project(velocity_, heads_[e].v);
     }
@@ -153,7 +147,7 @@ class ExplicitStepper final : public Stepper {
     gyrations_[index].advance(problem_.q, problem_.p);
     velocity_ = (problem_.q - external_force_) / seconds;
     for (std::size_t e = 0; e < heads_.size(); ++e) {
-      problem_.environments()[e]->attachment().project(velocity_, heads_[e].v);
+      problem_.stepped_environments()[e]->attachment().project(velocity_, heads_[e].v);
     }
   }
 
@@ -163,7 +157,7 @@ class ExplicitStepper final : public Stepper {
     forces = -forces;
     for (std::size_t e = 0; e < heads_.size(); ++e) {
       environment_steppers_[e]->force(heads_[e], force_on_head_);
-      problem_.environments()[e]->attachment().distribute(force_on_head_, forces);
+      problem_.stepped_environments()[e]->attachment().distribute(force_on_head_, forces);
     }
   }
 
@@ -203,6 +197,7 @@ class ExplicitStepper final : public Stepper {
     }
     velocity_ = problem_.p.cwiseQuotient(problem_.system().mass);
     evaluate_velocity_forces(t);
+    if (problem_.heat.size() > 0) friction_ = problem_.friction(velocity_, drag_);
     if (!substep.velocity_after) {
       problem_.p += weighted * (force_ + drag_ + velocity_force_);
       if (noise_ != nullptr) problem_.p += substep.weight * impulse_;
@@ -213,7 +208,7 @@ class ExplicitStepper final : public Stepper {
     }
     problem_.dissipated -= weighted * velocity_.dot(drag_);
     if (problem_.heat.size() > 0) {
-      problem_.heat -= velocity_.cwiseProduct(weighted * drag_);
+      problem_.heat -= velocity_.cwiseProduct(weighted * friction_);
       if (noise_ != nullptr) problem_.heat -= velocity_.cwiseProduct(substep.weight * impulse_);
     }
     if (applied_depends_on_velocity_) problem_.work += weighted * velocity_.dot(velocity_force_);
@@ -278,6 +273,9 @@ class ExplicitStepper final : public Stepper {
       problem_.drag(stage_q_, velocity_, drag_);
       forces_[stage] += drag_;
       problem_.dissipated -= h_ * scheme_.b[stage] * velocity_.dot(drag_);
+      if (problem_.heat.size() > 0) {
+        problem_.heat -= h_ * scheme_.b[stage] * velocity_.cwiseProduct(problem_.friction(velocity_, drag_));
+      }
     }
     if (problem_.system().is_driven()) {
       problem_.applied(stage_q_, velocity_, t, external_force_);
@@ -310,7 +308,7 @@ class ExplicitStepper final : public Stepper {
   double drive_term_ = 0.0;          // d.u after the last step
   std::vector<Solver> solvers_;      // one per substep, empty where the damping force is explicit
   std::vector<Gyration> gyrations_;  // one per substep, for drifts in a magnetic field
-  Eigen::VectorXd force_, velocity_, drag_, external_force_, velocity_force_;
+  Eigen::VectorXd force_, velocity_, drag_, friction_, external_force_, velocity_force_;
   WhiteNoise* noise_;  // whose impulse is shared by the kicks; nullptr where there is none
   int draws_ = 0;      // of ou_ in the current step
   Eigen::VectorXd impulse_, velocity_before_, stage_q_, stage_p_;

@@ -24,7 +24,9 @@ class ImplicitStepper final : public Stepper {
   ImplicitStepper(const PartitionedRungeKutta& scheme, Problem& problem, double h);
 
   std::optional<Failure> advance(std::int64_t steps, const AdvanceHints& ahead) override;
-  std::int64_t block_granularity() const override { return problem_.environments().empty() ? 1 : std::max(block_, 1); }
+  std::int64_t block_granularity() const override {
+    return problem_.stepped_environments().empty() ? 1 : std::max(block_, 1);
+  }
   std::vector<double> internal_state() const override { return internal_states_of(environment_steppers_); }
   void set_internal_state(std::span<const double> state) override { set_internal_states(state, environment_steppers_); }
 
@@ -62,7 +64,7 @@ ImplicitStepper::ImplicitStepper(const PartitionedRungeKutta& scheme, Problem& p
       velocities_(unknowns_),
       head_(static_cast<std::size_t>(problem.system().axes)) {
   problem.clock.h = h;
-  for (const auto& environment : problem.environments()) {
+  for (const auto& environment : problem.stepped_environments()) {
     environment_steppers_.push_back(environment->implicit_stepper(scheme, h));
     block_ = std::min(block_, environment_steppers_.back()->max_block_steps());
   }
@@ -130,7 +132,7 @@ std::optional<std::string> ImplicitStepper::eliminate_environments() {
   environment_forces_.constant.setZero(unknowns_);
   environment_forces_.damping.setZero(unknowns_, unknowns_);
   for (std::size_t e = 0; e < environment_steppers_.size(); ++e) {
-    const Environment& environment = *problem_.environments()[e];
+    const Environment& environment = *problem_.stepped_environments()[e];
     problem_.head(environment, problem_.q, head_);
     if (!environment_steppers_[e]->condense(head_, environment_response_)) return environment_steppers_[e]->failure();
     if (!problem_.communicator().is_root()) continue;
@@ -154,7 +156,7 @@ void ImplicitStepper::complete_environments() {
   for (std::size_t e = 0; e < environment_steppers_.size(); ++e) {
     for (int i = 0; i < stages; ++i) {
       velocity_ = velocities_.segment(i * n_, n_);
-      problem_.environments()[e]->attachment().project(velocity_, head_);
+      problem_.stepped_environments()[e]->attachment().project(velocity_, head_);
       for (int axis = 0; axis < axes; ++axis) head_velocities_(i, axis) = head_[static_cast<std::size_t>(axis)];
     }
     environment_steppers_[e]->back_substitute(head_velocities_);

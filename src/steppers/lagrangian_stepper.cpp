@@ -18,7 +18,7 @@ class LagrangianStepper final : public Stepper {
  public:
   LagrangianStepper(const ExplicitScheme& scheme, Problem& problem, double h)
       : scheme_(scheme), problem_(problem), h_(h), nodes_(scheme.nodes()) {
-    if (scheme.b.empty() || !problem.environments().empty()) {
+    if (scheme.b.empty() || !problem.stepped_environments().empty()) {
       throw std::logic_error(
           "a Lagrangian of any form supports neither splittings nor, with explicit methods, environments");
     }
@@ -72,6 +72,7 @@ class LagrangianStepper final : public Stepper {
         problem_.drag(q, v, force);
         forces_.col(i) += force;
         problem_.dissipated -= weight * v.dot(force);
+        if (problem_.heat.size() > 0) problem_.heat -= weight * v.cwiseProduct(problem_.friction(v, force));
       }
       if (problem_.system().is_driven()) {
         problem_.applied(q, v, t, force);

@@ -51,9 +51,9 @@ template <int N>
 class EnvironmentCouplings {
  public:
   EnvironmentCouplings(Problem& problem, const ExplicitScheme& scheme, double h) : axes_(problem.system().axes) {
-    couplings_.resize(problem.environments().size());
+    couplings_.resize(problem.stepped_environments().size());
     for (std::size_t e = 0; e < couplings_.size(); ++e) {
-      Environment& environment = *problem.environments()[e];
+      Environment& environment = *problem.stepped_environments()[e];
       environment_steppers_.push_back(environment.explicit_stepper(scheme, h));
       Coupling& coupling = couplings_[e];
       coupling.stepper = environment_steppers_.back().get();
@@ -258,7 +258,7 @@ std::unique_ptr<Stepper> make_with(const ExplicitScheme& scheme, Problem& proble
 }  // namespace
 
 std::unique_ptr<Stepper> make_small_splitting_stepper(const ExplicitScheme& scheme, Problem& problem, double h) {
-  const bool has_noise_and_environments = problem.noise() != nullptr && !problem.environments().empty();
+  const bool has_noise_and_environments = problem.noise() != nullptr && !problem.stepped_environments().empty();
   if (!is_plain_splitting(scheme, problem) || has_noise_and_environments) return nullptr;
   return make_with<1>(scheme, problem, h);
 }

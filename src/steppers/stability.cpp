@@ -206,6 +206,22 @@ void find_limit(const Scheme& scheme, Problem& linear, StabilityLimit& limit) {
   limit.largest_step = stable;
 }
 
+/// The highest decay rate by C alone, 1/s.
+double highest_damping_rate(const Problem& problem) {
+  if (problem.system().lagrangian || problem.damping().isZero(0.0)) return 0.0;
+  const double root = highest_frequency(per_mass(problem.damping().sparseView(), problem.system().mass));
+  return root * root;
+}
+
+/// The step with (h omega/a)^2 + h c/b = 1, a and b the limits of a method for oscillations of frequency omega and for
+/// decays at the rate c: exact for `gamma` with 0, an estimate for the other methods.
+double largest_damped_step(const MethodProperties& properties, double omega, double c) {
+  const double decay = c / properties.real_axis_limit;
+  if (decay == 0.0) return omega > 0.0 ? properties.imaginary_axis_limit / omega : infinity;
+  const double oscillation = omega > 0.0 ? omega / properties.imaginary_axis_limit : 0.0;
+  return 2.0 / (decay + std::sqrt(decay * decay + 4.0 * oscillation * oscillation));
+}
+
 /// For a problem in a magnetic field that is not analysed as a whole: bounds the limit by that of a pair of coordinates
 /// with the highest frequency and the fastest gyration of all, which may belong to different particles, so that the
 /// bound is an estimate.
@@ -262,16 +278,16 @@ StabilityLimit stability_limit(const Problem& problem, const Method& method, con
     limit.largest_step = infinity;
     return limit;
   }
-  if (!problem.environments().empty()) {
+  if (!problem.stepped_environments().empty()) {
     const double frequency = highest_frequency(problem);
     limit.never_stable = properties.imaginary_axis_limit == 0.0;
-    limit.largest_step = frequency > 0.0 ? properties.imaginary_axis_limit / frequency : infinity;
+    limit.largest_step = largest_damped_step(properties, frequency, highest_damping_rate(problem));
     // Splittings solve the decays of an environment exactly.
     const Scheme scheme = scheme_of(problem, method, options);
     const auto* explicit_scheme = std::get_if<ExplicitScheme>(&scheme);
     limit_by_gyration(problem, scheme, limit);
     if (explicit_scheme != nullptr && explicit_scheme->b.empty()) return limit;
-    for (const auto& environment : problem.environments()) {
+    for (const Environment* environment : problem.stepped_environments()) {
       const EnvironmentProperties& environment_properties = environment->properties();
       if (environment_properties.fastest_decay == 0.0) continue;
       const double edge = std::min(properties.imaginary_axis_limit, properties.real_axis_limit);

@@ -181,7 +181,7 @@ StageEquations<N, S, MaxN, MaxS>::StageEquations(const PartitionedRungeKutta& sc
     damping_ = problem.damping();
   }
   if (problem.system().contact) {
-    if (!may_have_actions || lagrangian_ == nullptr || !problem.environments().empty()) {
+    if (!may_have_actions || lagrangian_ == nullptr || !problem.stepped_environments().empty()) {
       throw std::logic_error("the stages of a contact system support no environments and need its Lagrangian");
     }
     contact_stages_.emplace(scheme, mass_.size(), h);
@@ -195,7 +195,7 @@ StageEquations<N, S, MaxN, MaxS>::StageEquations(const PartitionedRungeKutta& sc
 template <int N, int S, int MaxN, int MaxS>
 SnesSolver::Report StageEquations<N, S, MaxN, MaxS>::step(const StageForces& environment_forces,
                                                           Eigen::VectorXd& velocities) {
-  environment_forces_ = problem_.environments().empty() ? nullptr : &environment_forces;
+  environment_forces_ = problem_.stepped_environments().empty() ? nullptr : &environment_forces;
   if (noise_ != nullptr) random_ = noise_->impulse(problem_.clock.steps, h_) / h_;
   guess();
   SnesSolver::Report report = solve();
@@ -383,19 +383,25 @@ double StageEquations<N, S, MaxN, MaxS>::residual_tolerance(const Vector& force_
 
 template <int N, int S, int MaxN, int MaxS>
 void StageEquations<N, S, MaxN, MaxS>::add_work() {
+  const bool counts_heat = problem_.is_damped() && problem_.heat.size() > 0;
+  Values friction;
+  if (counts_heat) friction = drag_;
+  for (Eigen::Index i = 0; i < stages() && counts_heat && problem_.system().force; ++i) {
+    friction.col(i) = -damped(v_.col(i));
+  }
   if (noise_ != nullptr) {
     // Work along the mean velocity of the step is exactly the change of the energy that it causes.
     const Vector mean_force = weighted(force_.data()), mean_drag = weighted(drag_.data());
+    const Vector mean_friction = counts_heat ? weighted(friction.data()) : mean_drag;
     double work = 0.0;
     for (Eigen::Index k = 0; k < n(); ++k) {
       const double mean = (problem_.p[k] + 0.5 * (h_ * mean_force[k])) / mass_[k];
-      const double component = mean * (mean_drag[k] + random_[k]);
-      work += component;
-      if (problem_.heat.size() > 0) problem_.heat[k] -= h_ * component;
+      work += mean * (mean_drag[k] + random_[k]);
+      if (counts_heat) problem_.heat[k] -= h_ * (mean * (mean_friction[k] + random_[k]));
     }
     problem_.dissipated -= h_ * work;
-  } else if (problem_.is_damped() && problem_.heat.size() > 0) {
-    const Values work = h_ * v_.cwiseProduct(drag_);
+  } else if (counts_heat) {
+    const Values work = h_ * v_.cwiseProduct(friction);
     problem_.heat -= weighted(work.data());
   }
   for (Eigen::Index i = 0; i < stages(); ++i) {

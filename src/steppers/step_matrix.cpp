@@ -42,7 +42,7 @@ class OneStepMap {
     }
     disable_noise(problem);
     // Environments start at their heads, which need not be at the origin.
-    if (!problem.environments().empty()) image_of_origin_ = step(Eigen::VectorXd::Zero(size_));
+    if (!problem.stepped_environments().empty()) image_of_origin_ = step(Eigen::VectorXd::Zero(size_));
   }
 
   Eigen::Index size() const { return size_; }

@@ -15,7 +15,7 @@ using ExplicitEnvironmentSteppers = std::vector<std::unique_ptr<ExplicitEnvironm
 
 /// Whether any force depends on velocities; consecutive kicks may be merged only where none does.
 inline bool depends_on_velocity(const Problem& problem) {
-  const auto& environments = problem.environments();
+  const auto& environments = problem.stepped_environments();
   return problem.depends_on_velocity() ||
          std::any_of(environments.begin(), environments.end(),
                      [](const auto& environment) { return environment->properties().loses_energy; });

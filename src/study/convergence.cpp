@@ -332,7 +332,8 @@ std::unique_ptr<Study> make_convergence(const Recipe& recipe, const Experiment& 
     if (!this_case.closed || options.against_open) continue;
     const Problem problem = experiment.make_problem(this_case);
     for (const auto& environment : problem.environments()) {
-      options.depends_on_step = options.depends_on_step || environment->properties().matched_gamma;
+      const EnvironmentProperties& properties = environment->properties();
+      options.depends_on_step = options.depends_on_step || properties.matched_gamma || properties.is_white;
       const std::optional<std::string> unsupported_reason = environment->unsupported_reason(ExactFlow{});
       if (!unsupported_reason) continue;
       mistakes.add(study.where("kind"),

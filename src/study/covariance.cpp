@@ -48,8 +48,9 @@ MatrixXd covariance_of_active_variables(const MatrixXd& map, const MatrixXd& res
 
 /// Whether x+ is determined by x and the random numbers of the step.
 bool is_markovian(const Problem& problem) {
-  return std::all_of(problem.environments().begin(), problem.environments().end(), [](const auto& environment) {
-    auto* noisy = dynamic_cast<Noisy*>(environment.get());
+  const auto& stepped = problem.stepped_environments();
+  return std::all_of(stepped.begin(), stepped.end(), [](Environment* environment) {
+    auto* noisy = dynamic_cast<Noisy*>(environment);
     return environment->properties().sites > 0 &&
            (noisy == nullptr || noisy->noise() == nullptr || noisy->is_markovian());
   });
@@ -152,8 +153,9 @@ class CovarianceStudy final : public Study {
 bool has_noise_only(const Experiment& experiment, const Case& this_case) {
   if (!this_case.closed) return true;
   const Problem problem = experiment.make_problem(this_case);
-  return std::all_of(problem.environments().begin(), problem.environments().end(), [](const auto& environment) {
-    auto* noisy = dynamic_cast<Noisy*>(environment.get());
+  const auto& stepped = problem.stepped_environments();
+  return std::all_of(stepped.begin(), stepped.end(), [](Environment* environment) {
+    auto* noisy = dynamic_cast<Noisy*>(environment);
     return environment->properties().temperature == 0.0 || (noisy != nullptr && noisy->noise() != nullptr);
   });
 }
@@ -169,7 +171,7 @@ std::unique_ptr<Study> make_covariance(const Recipe& recipe, const Experiment& e
     if (this_case.noise && has_noise_only(experiment, this_case)) continue;
     mistakes.add(this_case.options.where("on"),
                  fmt::format("a covariance study needs noise: `{}` needs on = \"open\" and a `kT`, or on = \"closed\" "
-                             "with warm memories or semi-infinite lines and no other warm environment",
+                             "with warm memories, dampers or semi-infinite lines and no other warm environment",
                              this_case.label));
   }
   return std::make_unique<CovarianceStudy>(experiment);
@@ -185,13 +187,14 @@ StudyKind covariance_kind() {
                 .equation = "X = A X A^T + G G^T of a step x+ = A x + G n;  B X + X B^T + Q = 0 of x' = B x + noise",
                 .source = "rieder1967 for heat through a chain; vanloan1978",
                 .keywords = {"lyapunov equation"},
-                .notes = "Groups covariance/<integrator> and covariance/langevin: qq, qv, vv (coordinate, other), "
-                         "temperature, and in open runs heat (coordinate), kT C/m - <v C v>, the heat current from the "
-                         "bath of each in continuous time and under the midpoint rule; for each integrator difference, "
-                         "which includes the state of a warm memory. No path is computed: `end` has no effect. Closed "
-                         "runs with warm semi-infinite lines or quantum noise sum impulse responses until twice the "
-                         "time changes the variances by at most 1e-11, and take for langevin the covariance of the "
-                         "midpoint rule, which is that of continuous time at any step."},
+                .notes =
+                    "Groups covariance/<integrator> and covariance/langevin: qq, qv, vv (coordinate, other), "
+                    "temperature, and with white noise heat (coordinate), kT C/m - <v C v>, the heat current from the "
+                    "damper of each in continuous time and under the midpoint rule; for each integrator difference, "
+                    "which includes the state of a warm memory. No path is computed: `end` has no effect. Closed "
+                    "runs with warm semi-infinite lines or quantum noise sum impulse responses until twice the "
+                    "time changes the variances by at most 1e-11, and take for langevin the covariance of the "
+                    "midpoint rule, which is that of continuous time at any step."},
       .make = make_covariance,
       .allows_own_ends = true,
       .takes_noise = true};

@@ -123,7 +123,9 @@ class MemoryKernelStudy final : public Study {
 std::unique_ptr<Study> make_memory_kernel(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
   bool any_environment = false;
   for (const Case& this_case : experiment.cases()) {
-    any_environment = any_environment || (this_case.closed && !this_case.environments.empty());
+    for (const std::size_t index : this_case.environments) {
+      any_environment = any_environment || (this_case.closed && !experiment.is_white(index));
+    }
     if (this_case.closed && std::holds_alternative<ExactFlow>(this_case.scheme)) {
       mistakes.add(this_case.options.where("method"),
                    "a memory-kernel study clamps the particles, which `exact` does not support; use `gamma`, "
@@ -147,6 +149,7 @@ std::optional<CaseFailure> measure_memory_kernel(const Experiment& experiment, R
     progress.begin(this_case.label + " clamped", static_cast<std::int64_t>(this_case.environments.size()),
                    {.name = "environment"});
     for (std::size_t i = 0; i < this_case.environments.size(); ++i) {
+      if (experiment.is_white(this_case.environments[i])) continue;
       Case single = this_case;
       single.environments = {this_case.environments[i]};
       if (std::optional<Failure> failure = measure(experiment, single, file, tasks))
@@ -171,7 +174,8 @@ StudyKind memory_kernel_kind() {
                     "(infinitely many sites), random_force_formula, random_force_error. No formula is known for lines "
                     "of unequal sites. For semi-infinite lines it is the discrete kernel, by Legendre polynomials, "
                     "under `gamma` with 0 and 1, `stoermer-verlet` and `lobatto` with two stages; all others are in "
-                    "continuous time. Runs closed integrators only."},
+                    "continuous time. A `damper`, whose kernel is 2 D delta(t), is left out. Runs closed integrators "
+                    "only."},
           make_memory_kernel};
 }
 

@@ -24,7 +24,7 @@ class WaveObserver final : public Observer {
 
   void snapshot(const StateView& moment) override {
     if (moment.this_case.label != label_) return;
-    Environment& line = *moment.problem.environments().front();
+    Environment& line = *moment.problem.stepped_environments().front();
     double farthest = 0.0;  // the head
     for (int axis = 0; axis < moment.problem.system().axes; ++axis) {
       const StateField field = line.field("w", axis);
@@ -44,7 +44,7 @@ class WaveObserver final : public Observer {
     time.push_back(moment.time);
     incoming.push_back(0.0);
     if (!moment.problem.communicator().is_root()) return;  // the force on the head is known there
-    const Environment& line = *moment.problem.environments().front();
+    const Environment& line = *moment.problem.stepped_environments().front();
     const auto axes = static_cast<std::size_t>(moment.problem.system().axes);
     std::vector<double> head(axes), force(axes), velocity(axes);
     moment.problem.head(line, moment.problem.q, head);
@@ -70,7 +70,9 @@ class WaveObserver final : public Observer {
 /// The first closed case with an environment, whose line is examined.
 const Case* examined_case(const Experiment& experiment) {
   for (const Case& this_case : experiment.cases()) {
-    if (this_case.closed && !this_case.environments.empty()) return &this_case;
+    const auto& selected = this_case.environments;
+    const auto has_stepper = [&](std::size_t index) { return !experiment.is_white(index); };
+    if (this_case.closed && std::any_of(selected.begin(), selected.end(), has_stepper)) return &this_case;
   }
   return nullptr;
 }
@@ -86,7 +88,7 @@ class WaveStudy final : public Study {
     if (std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, checkpoints, observers))
       return failure;
     const Problem problem = experiment_.make_problem(this_case);
-    const Environment& line = *problem.environments().front();
+    const Environment& line = *problem.stepped_environments().front();
 
     // The outgoing front, without the start, where no site exceeds the threshold, and without the far end.
     std::vector<double> t, x;

@@ -518,10 +518,13 @@ class TemperatureTest(MistakeTest):
 
     def test_one_without_effect_is_warned_of(self):
         message, warm = "`kT` in [system] has no effect", {"kT": 1.0}
-        closed = OSCILLATOR["integrators"][:1]
-        self.assertTrue(self.warned(message, system=warm, integrators=closed))
-        self.assertFalse(self.warned(message, system=warm))
-        self.assertFalse(self.warned(message, system=warm | {"start": "thermal"}, integrators=closed))
+        closed, damped = OSCILLATOR["integrators"][:1], OSCILLATOR["integrators"][1:]
+        self.assertTrue(self.warned(message, system=warm, environments=None, integrators=damped))
+        self.assertFalse(self.warned(message, system=warm, integrators=damped))
+        left_out = "closed runs leave out the `kT` of [system], which is for open runs: `closed`"
+        self.assertTrue(self.warned(left_out, system=warm, integrators=closed))
+        self.assertFalse(self.warned(message, system=warm, integrators=closed))
+        self.assertFalse(self.warned(left_out, system=warm | {"start": "thermal"}, integrators=closed))
 
     def test_a_thermal_line_at_and_beyond_its_stability_limit(self):
         # The step is at omega h = 2, or twice that.

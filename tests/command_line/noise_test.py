@@ -26,6 +26,8 @@ NOISY = {
         {"name": "endless", "kind": "spring-mass-line", "sites": "infinite", "M": 0.3, "lambda": 2.0, "kT": 0.3},
         {"name": "line", "kind": "spring-mass-line", "sites": 300, "M": 0.3, "lambda": 2.0, "kT": 0.3},
         {"name": "bath", "kind": "heat-bath", "oscillators": 90, "damping": 0.4, "omega_max": 6.0, "kT": 0.3},
+        {"name": "white", "kind": "damper", "damping": 0.4, "kT": 0.3},
+        {"name": "other", "kind": "damper", "attach": 1, "damping": 0.7, "kT": 0.3},
     ],
     "time": {"step": 0.1, "steps": 120},
     "integrators": [
@@ -40,6 +42,9 @@ NOISY = {
         {"method": "gamma", "gamma": 0.3, "environments": ["endless"], "name": "stage"} | CLOSED,
         {"method": "gauss", "stages": 3, "environments": ["endless", "memory"], "name": "stages"} | CLOSED,
         {"method": "stoermer-verlet", "environments": ["line", "bath"], "name": "sites"} | CLOSED,
+        {"method": "baoab", "environments": ["white", "other", "memory"], "name": "white"} | CLOSED,
+        {"method": "gjf", "environments": ["line", "white", "endless"], "name": "white-line"} | CLOSED,
+        {"method": "gauss", "stages": 2, "environments": ["other", "endless", "second"], "name": "outside"} | CLOSED,
     ],
     "output": {"every": 4},
     "seed": 3,

@@ -144,6 +144,75 @@ TEST(Noise, OfAQuantumBathIsOfClosedRuns) {
   }
 }
 
+std::string damper(const std::string& name, int particle, double damping, double temperature) {
+  return "[[environments]]\nname = \"" + name + "\"\nkind = \"damper\"\nattach = " + std::to_string(particle) +
+         "\ndamping = " + std::to_string(damping) + "\nkT = " + std::to_string(temperature) + "\n";
+}
+
+std::string closed_with(const std::string& environments, const std::string& more, const std::string& method,
+                        const std::string& system = "") {
+  std::string text = recipe(system, environments, more, method);
+  return text.replace(text.find("\"open\""), 6, "\"closed\"");
+}
+
+TEST(Noise, OfDampersIsThatOfOpenAndOfClosedRuns) {
+  const std::string both = damper("a", 0, 0.5, 3.0) + damper("b", 1, 2.0, 0.25);
+  for (const std::string& text : {recipe("", both, ""), closed_with(both, "", "stoermer-verlet"),
+                                  closed_with(both + memory(0.4), "", "stoermer-verlet")}) {
+    EXPECT_EQ(diffusion_of(text), (MatrixXd{{1.5, 0.0}, {0.0, 0.5}}));
+  }
+  EXPECT_EQ(diffusion_of(closed_with(both, "noise = false\n", "rk4")).size(), 0);
+  EXPECT_EQ(diffusion_of(closed_with(damper("a", 0, 0.5, 0.0), "", "rk4")).size(), 0);
+  // The schemes with an exact flow of damping and noise are those of open runs.
+  const ReadRecipe baoab = read_recipe(closed_with(both + memory(0.4), "", "baoab"));
+  EXPECT_EQ(baoab.report(), "");
+  EXPECT_TRUE(std::get<ExplicitScheme>(baoab.experiment->cases().front().scheme).has_ou_substeps());
+  const ReadRecipe cold = read_recipe(closed_with(damper("a", 0, 0.5, 0.0) + memory(0.4), "", "baoab"));
+  EXPECT_EQ(cold.report(), "");
+  EXPECT_FALSE(std::get<ExplicitScheme>(cold.experiment->cases().front().scheme).has_ou_substeps());
+}
+
+TEST(Noise, OfDampersIsRefusedWithTheReason) {
+  const std::string
+      one = damper("a", 0, 0.5, 3.0),
+      line = "[[environments]]\nname = \"line\"\nkind = \"spring-mass-line\"\nsites = 9\nM = 0.5\nlambda = 0.5\n";
+  const auto report = [](const std::string& text) { return read_recipe(text).report(); };
+  EXPECT_THAT(report(closed_with(one, "", "rk4")), HasSubstr("takes no noise: "));
+  EXPECT_EQ(report(closed_with(one, "", "exact")), "");
+  EXPECT_THAT(report(closed_with(one + line, "", "exact")), HasSubstr("white noise only without environments"));
+  EXPECT_EQ(report(closed_with(one + line, "noise = false\n", "exact")), "");
+  EXPECT_THAT(report(closed_with(one + damper("b", 1, 0.5, 0.0), "", "exact")), HasSubstr("the sum of all heat only"));
+  // (0.5 3 + 1.5 1)/2
+  EXPECT_THAT(report(closed_with(one + damper("b", 0, 1.5, 1.0), "", "gjf")),
+              HasSubstr("`a` and `b` act on the same particle, where the heat of each is unknown; one environment with "
+                        "damping = 2 and kT = 1.5 has the same motion"));
+  EXPECT_EQ(report(recipe("", one + damper("b", 0, 1.5, 1.0), "")), "");
+  // The damping of [system] replaces that of all environments.
+  EXPECT_THAT(report(recipe(damped, one, "")), HasSubstr("`a` has no effect in this open run"));
+  EXPECT_EQ(report(recipe(damped, memory(0.4), "")), "");
+  EXPECT_EQ(report(closed_with(one, "", "gjf", damped)), "");
+}
+
+TEST(Noise, ClosedRunsSayThatTheyLeaveOutTheDampingOfTheSystem) {
+  const auto warnings = [](const std::string& system, const std::string& environments, const std::string& more = "") {
+    const ReadRecipe read = read_recipe(closed_with(environments, more, "stoermer-verlet", system));
+    EXPECT_EQ(read.report(), "");
+    return read.feasibility->warnings();
+  };
+  using testing::ElementsAre, testing::IsEmpty;
+  const std::string open = "[[integrators]]\nmethod = \"gjf\"\non = \"open\"\n";
+  EXPECT_THAT(warnings(damped, memory(0.4)), ElementsAre(HasSubstr("leave out the damping of [system], which is for "
+                                                                   "open runs: `stoermer-verlet`;")));
+  EXPECT_THAT(warnings(damped + "kT = 2.0\n", "", open),
+              ElementsAre(HasSubstr("the damping and `kT` of [system], which are for open runs: `stoermer-verlet`;")));
+  EXPECT_THAT(warnings("kT = 2.0\n", memory(0.4)), ElementsAre(HasSubstr("leave out the `kT` of [system]")));
+  // What the environments have, or the start, is not left out.
+  EXPECT_THAT(warnings("kT = 0.4\n", memory(0.4), open), IsEmpty());
+  EXPECT_THAT(warnings("kT = 2.0\nstart = \"thermal\"\n", memory(0.4)), IsEmpty());
+  EXPECT_THAT(warnings("C = [0.5, 2.0]\n", damper("a", 0, 0.5, 0.0) + damper("b", 1, 2.0, 0.0)), IsEmpty());
+  EXPECT_THAT(warnings("C = [0.0, 0.0]\n", ""), IsEmpty());
+}
+
 // The band edge is 2 rad/s, the highest frequency of the particles 1.54. The closed system has a bound mode above the
 // band if K + 2 lambda, the stiffness at the band edge including the line's, exceeds 4 M in some direction.
 TEST(Noise, OfALineDoesNotThermaliseBoundModes) {

@@ -110,6 +110,7 @@ EquivalentEnvironment as_modes(const Environment& environment) {
 
 EquivalentEnvironment equivalent_environment(const Environment& environment, const std::string& to,
                                              const std::string& file) {
+  if (environment.properties().is_white) refuse(environment, "is white friction, without oscillators or exponentials");
   if (to == "exponentials") return as_modes(environment);
   const LumpedNetwork sites = environment.assemble(std::min(environment.properties().sites, max_converted + 1));
   require_bath(environment, sites);

@@ -43,8 +43,9 @@ std::vector<double> langevin_correlation(const Experiment& experiment, const Cas
   std::vector<double> theory;
   const Problem problem = experiment.make_problem(this_case, this_case.step, this_case.closed && this_case.noise);
   if (!problem.system().is_linear() || !problem.has_linear_environments()) return theory;
-  const auto has_sites = [](const auto& environment) { return environment->properties().sites > 0; };
-  if (!std::all_of(problem.environments().begin(), problem.environments().end(), has_sites)) return theory;
+  const auto& stepped = problem.stepped_environments();
+  const auto has_sites = [](const Environment* environment) { return environment->properties().sites > 0; };
+  if (!std::all_of(stepped.begin(), stepped.end(), has_sites)) return theory;
   const Eigen::MatrixXd drift = AssembledSystem(problem, LumpedNetwork::no_limit).linear_sde().drift;
   const auto n = static_cast<Eigen::Index>(columns.dofs);
   for (std::size_t lag = 0; lag < columns.lags; ++lag) {
