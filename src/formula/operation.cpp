@@ -37,6 +37,9 @@ constexpr FormulaFunction functions[] = {
     {"abs", absolute, 1, "magnitude; its derivative is sign"},
     {"sign", sign, 1, "-1, 0 or 1; its derivative counts as 0"},
     {"step", step, 1, "0 below 0, 1 from 0 on; its derivative counts as 0"},
+    {"where", select, 3,
+     "where(x < y, a, b): a where the comparison (<, <=, >, >=, ==, !=) holds, else b; derivative that of the active "
+     "one"},
     {.name = "bessel_j",
      .operation = bessel_j,
      .arguments = 2,
@@ -189,7 +192,7 @@ double evaluate_function(Operation operation, double a, double b) {
 
 std::string operation_text(Operation operation, double a, double b, double c) {
   for (const FormulaFunction& function : functions) {
-    if (function.operation != operation || operation == power) continue;
+    if (function.operation != operation || operation == power || operation == select) continue;
     return function.arguments == 1 ? fmt::format("{}({})", function.name, a)
                                    : fmt::format("{}({}, {})", function.name, a, b);
   }
@@ -210,6 +213,8 @@ std::string operation_text(Operation operation, double a, double b, double c) {
       return fmt::format("{}*{} - {}", a, b, c);
     case subtract_product:
       return fmt::format("{} - {}*{}", c, a, b);
+    case select:
+      return fmt::format("where({} >= 0, {}, {})", a, b, c);
     default:
       return "a constant";
   }

@@ -4,7 +4,8 @@
 //   product  signed (('*' | '/') signed)*
 //   signed   ('+' | '-') signed | power
 //   power    primary ('^' signed)?
-//   primary  number | name | name '(' sum (',' sum)* ')' | '(' sum ')'
+//   primary  number | name | name '(' sum (',' sum)* ')' | '(' sum ')' | 'where' '(' condition ',' sum ',' sum ')'
+//   condition  sum ('<' | '<=' | '>' | '>=' | '==' | '!=') sum
 #include "formula/parser.hpp"
 
 #include <fmt/format.h>
@@ -23,6 +24,23 @@ namespace bathline {
 namespace {
 
 constexpr std::string_view pi_name = "pi";
+constexpr std::string_view condition_advice =
+    "a condition is one comparison, the first argument of `where`: where(x < 1, a, b) is a for x < 1 and b elsewhere, "
+    "also nested; `step(x)` is 1 for x >= 0 and 0 elsewhere";
+
+/// Functions of other languages, as formulas write them.
+struct ForeignFunction {
+  std::string_view name, formula;
+};
+constexpr ForeignFunction foreign_functions[] = {{"ifelse", "where(x < 1, a, b)"},
+                                                 {"select", "where(x < 1, a, b)"},
+                                                 {"piecewise", "where(x < 1, a, b)"},
+                                                 {"heaviside", "step(x)"},
+                                                 {"Heaviside", "step(x)"},
+                                                 {"sech", "1/cosh(x)"},
+                                                 {"csch", "1/sinh(x)"},
+                                                 {"coth", "1/tanh(x)"},
+                                                 {"ln", "log(x)"}};
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
@@ -43,6 +61,7 @@ class Parser {
     if (at_end()) return result;
     if (peek() == ')') fail(position_, "`)` without a matching `(`");
     if (peek() == ',') fail(position_, "`,` outside of the arguments of a function");
+    refuse_condition();
     if (is_letter(peek()) || is_digit(peek()) || peek() == '(' || peek() == '.') {
       fail(position_, "an operator is missing before this; products are written with `*`");
     }
@@ -64,6 +83,22 @@ class Parser {
   }
   void skip_blanks() {
     while (!at_end() && (peek() == ' ' || peek() == '\t' || peek() == '\n' || peek() == '\r')) ++position_;
+  }
+  /// Fails at a comparison, a logical operator or `?`, which only `where` takes or nothing does.
+  void refuse_condition() const {
+    constexpr std::string_view operators[] = {"<", ">", "==", "!", "&", "|", "?"};
+    constexpr std::string_view words[] = {"and", "or", "not", "if", "else"};
+    const std::string_view rest = text_.substr(std::min(position_, text_.size()));
+    const auto begins = [&](std::string_view token) { return rest.starts_with(token); };
+    const auto is_next_word = [&](std::string_view word) {
+      return begins(word) &&
+             (rest.size() == word.size() || !(is_letter(rest[word.size()]) || is_digit(rest[word.size()])));
+    };
+    if (std::none_of(std::begin(operators), std::end(operators), begins) &&
+        std::none_of(std::begin(words), std::end(words), is_next_word)) {
+      return;
+    }
+    fail(position_, std::string(condition_advice));
   }
   bool accept(char c) {
     if (at_end() || peek() != c) return false;
@@ -132,9 +167,13 @@ class Parser {
     if (is_letter(peek())) return name();
     if (accept('(')) {
       const Expression inside = sum();
-      if (!accept(')')) fail(position_, fmt::format("`(` at character {} is not closed here", begin + 1));
+      if (!accept(')')) {
+        refuse_condition();
+        fail(position_, fmt::format("`(` at character {} is not closed here", begin + 1));
+      }
       return inside;
     }
+    refuse_condition();
     fail(begin, fmt::format("expected a number, a name or `(`, not `{}`", character()));
   }
 
@@ -170,10 +209,15 @@ class Parser {
     }
     if (entry != names_.end()) return entry->second;
     if (name == pi_name) return graph_.constant(std::numbers::pi);
+    if (name == "if" || name == "not") fail(begin, std::string(condition_advice));
     fail(begin, unknown(std::string(name), peek() == '('));
   }
 
   std::string unknown(const std::string& name, bool is_called) const {
+    for (const ForeignFunction& foreign : foreign_functions) {
+      if (is_called && foreign.name == name)
+        return fmt::format("unknown function `{}`; write `{}`", name, foreign.formula);
+    }
     std::vector<std::string> known;
     if (is_called) {
       for (const FormulaFunction& function : formula_functions()) known.emplace_back(function.name);
@@ -190,17 +234,22 @@ class Parser {
     accept('(');
     std::vector<Expression> arguments;
     const std::size_t first = position_;
+    std::optional<Comparison> comparison;
     if (!accept(')')) {
       do {
         arguments.push_back(sum());
+        if (function.operation == Operation::select && arguments.size() == 1) comparison = compare(arguments[0]);
       } while (accept(','));
-      if (!accept(')'))
+      if (!accept(')')) {
+        refuse_condition();
         fail(position_, fmt::format("the arguments of `{}` are not closed with `)` here", function.name));
+      }
     }
     if (static_cast<int>(arguments.size()) != function.arguments) {
       fail(begin, fmt::format("`{}` takes {} argument{}, not {}", function.name, function.arguments,
                               function.arguments == 1 ? "" : "s", arguments.size()));
     }
+    if (comparison) return where(*comparison, arguments[1], arguments[2]);
     arguments.resize(3);
     if (function.has_order) {
       const bool is_number = graph_.is_constant(arguments[0]);
@@ -210,6 +259,40 @@ class Parser {
       }
     }
     return graph_.apply(function.operation, arguments[0], arguments[1], arguments[2]);
+  }
+
+  /// left operator right.
+  struct Comparison {
+    Expression left;
+    std::string_view operation;
+    Expression right;
+  };
+
+  /// The rest of a condition, of which the left-hand side has been read.
+  Comparison compare(Expression left) {
+    for (const std::string_view operation : {"<=", ">=", "==", "!=", "<", ">"}) {
+      if (!text_.substr(std::min(position_, text_.size())).starts_with(operation)) continue;
+      position_ += operation.size();
+      skip_blanks();
+      return {left, operation, sum()};
+    }
+    if (peek() == '=') fail(position_, "equality is written `==`");
+    fail(position_, "the first argument of `where` is a comparison, such as x < 1");
+  }
+
+  /// `a` where the comparison holds, else `b`.
+  Expression where(const Comparison& comparison, Expression a, Expression b) {
+    const auto [left, operation, right] = comparison;
+    // x >= y where x - y >= 0.
+    const auto select_where_not_below = [&](Expression x, Expression y, Expression then, Expression otherwise) {
+      return graph_.apply(Operation::select, graph_.apply(Operation::subtract, x, y), then, otherwise);
+    };
+    if (operation == ">=") return select_where_not_below(left, right, a, b);
+    if (operation == "<=") return select_where_not_below(right, left, a, b);
+    if (operation == "<") return select_where_not_below(left, right, b, a);
+    if (operation == ">") return select_where_not_below(right, left, b, a);
+    if (operation == "!=") std::swap(a, b);
+    return select_where_not_below(left, right, select_where_not_below(right, left, a, b), b);
   }
 
   std::string_view text_;
@@ -263,8 +346,11 @@ std::string describe_formulas() {
          "Notes\n"
          "  Names consist of letters, digits and `_` and begin with a letter. The description of a key says which\n"
          "  names its formula may use: coordinates, velocities (`x_dot` of `x`), the time `t`, and parameters.\n"
-         "  Derivatives are exact, not differences. A formula without a finite value ends the run with a numerical\n"
-         "  failure.\n";
+         "  Derivatives are exact, not differences. Values and derivatives are finite wherever those of the function\n"
+         "  are, even if a part of the formula overflows, as cosh(1000) in 1/cosh(1000)^2. A factor 0 of `step` "
+         "removes\n"
+         "  the other factors, even where these have no value. A formula without a finite value ends the run with a\n"
+         "  numerical failure.\n";
 }
 
 }  // namespace bathline
