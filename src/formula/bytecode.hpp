@@ -2,9 +2,10 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
-#include "formula/operation.hpp"
+#include "formula/expression.hpp"
 
 namespace bathline {
 
@@ -23,5 +24,8 @@ struct FormulaBytecode {
 
   std::size_t first_result() const { return variables + constants.size(); }
 };
+
+/// Expressions of a graph in the order in which they are computed, common subexpressions once.
+FormulaBytecode bytecode_of(const ExpressionGraph& graph, std::span<const Expression> outputs, int variables);
 
 }  // namespace bathline

@@ -224,24 +224,11 @@ std::vector<Expression> ExpressionGraph::topological_order(std::span<const Expre
   return order;
 }
 
-std::string find_nonfinite_subexpression(const ExpressionGraph& graph, Expression expression,
-                                         std::span<const double> variables) {
-  std::unordered_map<int, double> values;
-  for (const Expression part : graph.topological_order({&expression, 1})) {
-    const ExpressionGraph::Node& node = graph[part];
-    double value = node.value;
-    if (node.operation == Operation::variable) {
-      value = variables[static_cast<std::size_t>(node.a)];
-    } else if (node.operation != Operation::constant) {
-      const auto value_of = [&](int index) { return index < 0 ? 0.0 : values.at(index); };
-      value = evaluate(node.operation, value_of(node.a), value_of(node.b), value_of(node.c));
-      if (!std::isfinite(value))
-        return operation_text(node.operation, value_of(node.a), value_of(node.b), value_of(node.c));
-    }
-    if (!std::isfinite(value)) return "a number that is not finite";
-    values[part.index] = value;
-  }
-  return "";
+FormulaOutput FormulaOutput::differentiated(ExpressionGraph& graph, int variable) const {
+  FormulaOutput result = *this;
+  result.expression = graph.derivative(expression, variable);
+  (first < 0 ? result.first : result.second) = variable;
+  return result;
 }
 
 }  // namespace bathline

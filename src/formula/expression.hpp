@@ -77,9 +77,20 @@ class ExpressionGraph {
   std::vector<std::vector<int>> derivatives_;  // by variable and node, -1 where not computed yet
 };
 
-/// The first subexpression without a finite value at these values of the variables, as "sqrt(-1)"; empty if all are
-/// finite.
-std::string find_nonfinite_subexpression(const ExpressionGraph& graph, Expression expression,
+/// A formula, or a derivative of it, that is to be evaluated.
+struct FormulaOutput {
+  FormulaOutput(Expression value) : expression(value), formula(value) {}
+  /// The derivative of this output, which is at most a first derivative itself.
+  FormulaOutput differentiated(ExpressionGraph& graph, int variable) const;
+
+  Expression expression;        ///< the derivative in symbols
+  Expression formula;           ///< the formula itself
+  int first = -1, second = -1;  ///< the variables by which it is differentiated, -1: none
+};
+
+/// The first subexpression without a finite value at these values of the variables, as "sqrt(-1)"; empty if the output
+/// itself is finite.
+std::string find_nonfinite_subexpression(const ExpressionGraph& graph, const FormulaOutput& output,
                                          std::span<const double> variables);
 
 }  // namespace bathline

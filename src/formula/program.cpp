@@ -1,7 +1,8 @@
-// Bytecode of expressions, and its interpreter.
+// Programs of expressions, and their interpreter.
 #include "formula/program.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "formula/lowering.hpp"
 
@@ -9,39 +10,27 @@ namespace bathline {
 
 namespace {
 
-/// The lowered expressions in the order in which they are computed.
-FormulaBytecode bytecode_of(const LoweredExpressions& lowered, int variables) {
-  FormulaBytecode program;
-  program.variables = static_cast<std::size_t>(variables);
-  const ExpressionGraph& code = lowered.graph();
-  const std::vector<Expression> parts = code.topological_order(lowered.outputs());
-  const auto index = [](int number) { return static_cast<std::size_t>(number); };
-  std::vector<std::size_t> slots(code.size(), 0);
-  for (const Expression part : parts) {
-    const ExpressionGraph::Node& node = code[part];
-    if (node.operation == Operation::variable) slots[index(part.index)] = index(node.a);
-    if (node.operation != Operation::constant) continue;
-    slots[index(part.index)] = program.first_result();
-    program.constants.push_back(node.value);
-  }
-  const auto slot = [&](int number) { return number < 0 ? 0 : slots[index(number)]; };
-  for (const Expression part : parts) {
-    const ExpressionGraph::Node& node = code[part];
-    if (operands(node.operation) == 0) continue;
-    slots[index(part.index)] = program.first_result() + program.instructions.size();
-    program.instructions.push_back({node.operation, slot(node.a), slot(node.b), slot(node.c)});
-    if (program.instructions.size() > FormulaProgram::max_instructions) throw FormulaTooLarge();
-  }
-  for (const Expression output : lowered.outputs()) program.outputs.push_back(slot(output.index));
-  return program;
+/// The bytecode of the lowered expressions.
+FormulaBytecode lowered_bytecode(const ExpressionGraph& graph, std::span<const FormulaOutput> outputs, int variables) {
+  std::vector<Expression> expressions;
+  for (const FormulaOutput& output : outputs) expressions.push_back(output.expression);
+  const LoweredExpressions lowered(graph, expressions);
+  FormulaBytecode bytecode = bytecode_of(lowered.graph(), lowered.outputs(), variables);
+  if (bytecode.instructions.size() > FormulaProgram::max_instructions) throw FormulaTooLarge();
+  return bytecode;
 }
 
 }  // namespace
 
-FormulaProgram::FormulaProgram(const ExpressionGraph& graph, std::span<const Expression> outputs, int variables)
-    : bytecode_(bytecode_of(LoweredExpressions(graph, outputs), variables)), code_(jit_compile(bytecode_)) {
+FormulaProgram::FormulaProgram(const ExpressionGraph& graph, std::span<const FormulaOutput> outputs, int variables)
+    : bytecode_(lowered_bytecode(graph, outputs, variables)),
+      code_(jit_compile(bytecode_)),
+      wide_(std::make_shared<const WideEvaluation>(graph, outputs, variables)) {
   if (code_ != nullptr) function_ = *code_;
 }
+
+FormulaProgram::FormulaProgram(const ExpressionGraph& graph, std::span<const Expression> outputs, int variables)
+    : FormulaProgram(graph, std::vector<FormulaOutput>(outputs.begin(), outputs.end()), variables) {}
 
 FormulaProgram FormulaProgram::interpreted() const {
   FormulaProgram program = *this;
@@ -63,19 +52,26 @@ double FormulaProgram::interpret(const double* variables, double* outputs) const
   return m[bytecode_.outputs.back()];
 }
 
-std::vector<Expression> gradient_of(ExpressionGraph& graph, Expression value, int first, int count) {
-  std::vector<Expression> gradient;
-  for (int i = 0; i < count; ++i) gradient.push_back(graph.derivative(value, first + i));
+double FormulaProgram::wide_output(std::size_t index, const double* variables, double value) const {
+  const auto is_finite = [](double number) { return std::isfinite(number); };
+  if (!std::all_of(variables, variables + bytecode_.variables, is_finite)) return value;
+  const double wide = wide_->output(index, variables);
+  return std::isfinite(wide) ? wide : value;
+}
+
+std::vector<FormulaOutput> gradient_of(ExpressionGraph& graph, const FormulaOutput& value, int first, int count) {
+  std::vector<FormulaOutput> gradient;
+  for (int i = 0; i < count; ++i) gradient.push_back(value.differentiated(graph, first + i));
   return gradient;
 }
 
-std::vector<Expression> hessian_of(ExpressionGraph& graph, Expression value, int first, int count) {
-  const std::vector<Expression> gradient = gradient_of(graph, value, first, count);
-  std::vector<Expression> hessian(gradient.size() * gradient.size());
+std::vector<FormulaOutput> hessian_of(ExpressionGraph& graph, Expression value, int first, int count) {
+  const std::vector<FormulaOutput> gradient = gradient_of(graph, value, first, count);
+  std::vector<FormulaOutput> hessian(gradient.size() * gradient.size(), value);
   for (std::size_t i = 0; i < gradient.size(); ++i) {
     for (std::size_t j = 0; j <= i; ++j) {
       // Computed once for both entries, so that the matrix is symmetric to the last bit.
-      const Expression second = graph.derivative(gradient[i], first + static_cast<int>(j));
+      const FormulaOutput second = gradient[i].differentiated(graph, first + static_cast<int>(j));
       hessian[i * gradient.size() + j] = hessian[j * gradient.size() + i] = second;
     }
   }

@@ -63,7 +63,7 @@ void fill_from_formulas(const Section& section, const std::string& key, const Pa
     for (int particle = 0; particle < system.particles; ++particle) {
       const double i = particle;
       values[particle * system.axes + axis] = program.run(&i);
-      if (!check_finite(section, key, fmt::format("for i = {} the formula", particle), scope, {&*formula, 1}, {&i, 1},
+      if (!check_finite(section, key, fmt::format("for i = {} the formula", particle), scope, {*formula}, {&i, 1},
                         mistakes, index)) {
         break;
       }

@@ -15,20 +15,32 @@ struct Formula {
     const FormulaNames names = {{"x", graph.variable(0)}, {"y", graph.variable(1)}};
     value = parse_formula(text, names, graph);
   }
-  Eigen::VectorXd run(const std::vector<Expression>& expressions, const Eigen::VectorXd& position) const {
-    Eigen::VectorXd outputs(static_cast<Eigen::Index>(expressions.size()));
-    FormulaProgram(graph, expressions, 2).run(position.data(), outputs.data());
-    return outputs;
+  Eigen::VectorXd run(const std::vector<FormulaOutput>& outputs, const Eigen::VectorXd& position) const {
+    Eigen::VectorXd results(static_cast<Eigen::Index>(outputs.size()));
+    FormulaProgram(graph, outputs, 2).run(position.data(), results.data());
+    return results;
   }
   ExpressionGraph graph;
   Expression value;
 };
 
+/// The rules for symbols and those for wide numbers are written independently of each other.
+void expect_same_in_wide_numbers(const Formula& formula, const std::vector<FormulaOutput>& outputs,
+                                 const Eigen::VectorXd& position, const std::string& text) {
+  const Eigen::VectorXd expected = formula.run(outputs, position);
+  const WideEvaluation wide(formula.graph, outputs, 2);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    EXPECT_NEAR(wide.output(i, position.data()), expected[static_cast<Eigen::Index>(i)],
+                2e-13 * std::max(1.0, expected.norm()))
+        << text << ", output " << i;
+  }
+}
+
 /// Differences of order six have a relative error of about 1e-11.
 void expect_exact_derivatives(const std::string& text, const Eigen::VectorXd& position) {
   Formula formula(text);
-  const std::vector<Expression> gradient = gradient_of(formula.graph, formula.value, 0, 2);
-  const std::vector<Expression> hessian = hessian_of(formula.graph, formula.value, 0, 2);
+  const std::vector<FormulaOutput> gradient = gradient_of(formula.graph, formula.value, 0, 2);
+  const std::vector<FormulaOutput> hessian = hessian_of(formula.graph, formula.value, 0, 2);
   const auto values = [&](const Eigen::VectorXd& x) { return formula.run({formula.value}, x); };
   const auto gradient_at = [&](const Eigen::VectorXd& x) { return formula.run(gradient, x); };
   const Eigen::VectorXd expected = jacobian_of(values, position, 2e-3).transpose();
@@ -38,6 +50,9 @@ void expect_exact_derivatives(const std::string& text, const Eigen::VectorXd& po
   EXPECT_LT((Eigen::Map<const Eigen::MatrixXd>(actual.data(), 2, 2) - second).norm(),
             1e-9 * std::max(1.0, second.norm()))
       << text;
+  expect_same_in_wide_numbers(formula, {formula.value}, position, text);
+  expect_same_in_wide_numbers(formula, gradient, position, text);
+  expect_same_in_wide_numbers(formula, hessian, position, text);
 }
 
 TEST(FormulaDerivatives, OfEveryFunctionAreExact) {
@@ -47,6 +62,8 @@ TEST(FormulaDerivatives, OfEveryFunctionAreExact) {
     std::vector<std::string> calls;
     if (function.has_order) {
       for (const std::string order : {"0", "1", "2", "5"}) calls.push_back(name + "(" + order + ", " + v + ")");
+    } else if (function.operation == Operation::select) {
+      calls = {name + "(x < y, " + u + ", " + v + ")", name + "(x >= y, " + u + ", " + v + ")"};
     } else if (function.arguments == 1) {
       calls.push_back(name + "(" + u + ")");
     } else {
@@ -57,9 +74,10 @@ TEST(FormulaDerivatives, OfEveryFunctionAreExact) {
 }
 
 TEST(FormulaDerivatives, OfOperatorsAreExact) {
-  for (const std::string text : {"x + 3*y", "x*y - y/x", "-(x^2)*y", "(x + y)^3/(1 + x^2)", "2^x*x^2.5", "x^y",
-                                 "(x*y)^-1.5", "1/(x^2 + y^2)^0.5", "x^40*y", "x^-3 + y^7",
-                                 "(2*x)*(3*y)/7 - (-x)*(y/3)", "x - (-y)*(-x)*y", "exp(x - y)*exp(x - y)"}) {
+  for (const std::string text :
+       {"x + 3*y", "x*y - y/x", "-(x^2)*y", "(x + y)^3/(1 + x^2)", "2^x*x^2.5", "x^y", "(x*y)^-1.5",
+        "1/(x^2 + y^2)^0.5", "x^40*y", "x^-3 + y^7", "(2*x)*(3*y)/7 - (-x)*(y/3)", "x - (-y)*(-x)*y",
+        "exp(x - y)*exp(x - y)", "abs(x - y)^2.5", "sqrt(x*y)^3", "(x*y)^40.5", "cosh(25*x)/exp(20*y)"}) {
     expect_exact_derivatives(text, Eigen::Vector2d(0.7, 1.1));
   }
 }
@@ -84,14 +102,15 @@ TEST(FormulaDerivatives, AreSimplified) {
   ExpressionGraph graph;
   const FormulaNames names = {{"x", graph.variable(0)}, {"y", graph.variable(1)}};
   const Expression V = parse_formula("0.5*(x^2 + y^2) + x^2*y - y^3/3", names, graph);
-  const std::vector<Expression> second = hessian_of(graph, V, 0, 2);
+  const std::vector<FormulaOutput> second = hessian_of(graph, V, 0, 2);
   const auto parsed = [&](const std::string& text) { return parse_formula(text, names, graph); };
-  EXPECT_EQ(second[1], parsed("2*x"));
-  EXPECT_EQ(second[1], second[2]);
-  EXPECT_TRUE(graph.is_constant(graph.derivative(second[0], 1), 2.0));
-  EXPECT_TRUE(graph.is_constant(graph.derivative(second[0], 0), 0.0));
-  EXPECT_FALSE(graph.depends(second[0], 0));
-  EXPECT_TRUE(graph.depends(second[0], 1));
+  const Expression xx = second[0].expression, xy = second[1].expression;
+  EXPECT_EQ(xy, parsed("2*x"));
+  EXPECT_EQ(xy, second[2].expression);
+  EXPECT_TRUE(graph.is_constant(graph.derivative(xx, 1), 2.0));
+  EXPECT_TRUE(graph.is_constant(graph.derivative(xx, 0), 0.0));
+  EXPECT_FALSE(graph.depends(xx, 0));
+  EXPECT_TRUE(graph.depends(xx, 1));
 }
 
 }  // namespace

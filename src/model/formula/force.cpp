@@ -21,19 +21,38 @@ int count_of(std::span<const Expression> values) { return static_cast<int>(value
 
 }  // namespace
 
-std::vector<Expression> derivatives_of(ExpressionGraph& graph, std::span<const Expression> values, int first,
-                                       int count) {
-  std::vector<Expression> derivatives;
-  for (int variable = first; variable < first + count; ++variable) {
-    for (const Expression value : values) derivatives.push_back(graph.derivative(value, variable));
+std::vector<FormulaOutput> derivatives_of(ExpressionGraph& graph, std::span<const Expression> values, int first,
+                                          int count) {
+  std::vector<FormulaOutput> derivatives;
+  for (const Expression value : values) {
+    for (int variable = first; variable < first + count; ++variable)
+      derivatives.push_back(FormulaOutput(value).differentiated(graph, variable));
   }
   return derivatives;
 }
 
+namespace {
+
+/// The columns of the square matrix that begins in column `first` of a matrix stored by rows of `length` elements.
+std::vector<FormulaOutput> columns_of(std::span<const FormulaOutput> rows, std::size_t first, std::size_t length) {
+  std::vector<FormulaOutput> columns;
+  const std::size_t count = rows.size() / length;
+  for (std::size_t column = first; column < first + count; ++column) {
+    for (std::size_t row = 0; row < count; ++row) columns.push_back(rows[row * length + column]);
+  }
+  return columns;
+}
+
+}  // namespace
+
 FormulaForce::FormulaForce(ExpressionGraph& graph, std::span<const Expression> values)
+    : FormulaForce(graph, values, derivatives_of(graph, values, 0, 2 * count_of(values) + 1)) {}
+
+FormulaForce::FormulaForce(const ExpressionGraph& graph, std::span<const Expression> values,
+                           std::span<const FormulaOutput> derivatives)
     : value_(graph, values, 2 * count_of(values) + 1),
-      by_q_(graph, derivatives_of(graph, values, 0, count_of(values)), 2 * count_of(values) + 1),
-      by_v_(graph, derivatives_of(graph, values, count_of(values), count_of(values)), 2 * count_of(values) + 1),
+      by_q_(graph, columns_of(derivatives, 0, 2 * values.size() + 1), 2 * count_of(values) + 1),
+      by_v_(graph, columns_of(derivatives, values.size(), 2 * values.size() + 1), 2 * count_of(values) + 1),
       depends_on_velocity_(depend_on_any(graph, values, count_of(values), count_of(values))),
       variables_(2 * values.size() + 1) {}
 
@@ -58,9 +77,8 @@ void FormulaForce::jacobians(const Eigen::VectorXd& q, const Eigen::VectorXd& v,
   by_v_.run(variables_.data(), by_v.data());
 }
 
-FormulaDrive::FormulaDrive(ExpressionGraph& graph, std::span<const Expression> values, int time)
-    : value_(graph, values, time + 1),
-      rate_(graph, derivatives_of(graph, values, time, 1), time + 1),
-      variables_(static_cast<std::size_t>(time) + 1) {}
+FormulaDrive::FormulaDrive(const ExpressionGraph& graph, std::span<const Expression> values,
+                           std::span<const FormulaOutput> rates, int time)
+    : value_(graph, values, time + 1), rate_(graph, rates, time + 1), variables_(static_cast<std::size_t>(time) + 1) {}
 
 }  // namespace bathline

@@ -22,6 +22,8 @@ class FormulaForce final : public Force {
   bool depends_on_velocity() const override { return depends_on_velocity_; }
 
  private:
+  FormulaForce(const ExpressionGraph& graph, std::span<const Expression> values,
+               std::span<const FormulaOutput> derivatives);
   const double* variables(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t) const;
 
   FormulaProgram value_, by_q_, by_v_;
@@ -32,8 +34,9 @@ class FormulaForce final : public Force {
 /// d(t) as one expression for each degree of freedom, in the variable with the index `time`.
 class FormulaDrive final : public Drive {
  public:
-  /// Throws FormulaTooLarge.
-  FormulaDrive(ExpressionGraph& graph, std::span<const Expression> values, int time);
+  /// `rates` are the derivatives of the values by the time. Throws FormulaTooLarge.
+  FormulaDrive(const ExpressionGraph& graph, std::span<const Expression> values, std::span<const FormulaOutput> rates,
+               int time);
 
   void value(double t, Eigen::VectorXd& force) const override { run(value_, t, force); }
   void rate(double t, Eigen::VectorXd& rate) const override { run(rate_, t, rate); }
@@ -49,8 +52,8 @@ class FormulaDrive final : public Drive {
   mutable std::vector<double> variables_;
 };
 
-/// Derivatives of all values by the variables `first` to `first + count - 1`, variable by variable.
-std::vector<Expression> derivatives_of(ExpressionGraph& graph, std::span<const Expression> values, int first,
-                                       int count);
+/// Derivatives of all values by the variables `first` to `first + count - 1`, value by value.
+std::vector<FormulaOutput> derivatives_of(ExpressionGraph& graph, std::span<const Expression> values, int first,
+                                          int count);
 
 }  // namespace bathline

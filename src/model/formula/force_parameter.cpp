@@ -11,17 +11,14 @@ namespace bathline {
 
 namespace {
 
-/// Whether forces and their derivatives are finite at the start; adds a mistake if not.
-bool is_defined_at_start(const Section& section, FormulaScope& scope, std::span<const Expression> values,
+/// Whether forces are finite at the start; adds a mistake if not.
+bool is_defined_at_start(const Section& section, const FormulaScope& scope, std::span<const Expression> values,
                          const ParticleSystem& system, Mistakes& mistakes) {
   std::vector<double> start(static_cast<std::size_t>(scope.variables), 0.0);
   std::copy(system.q0.begin(), system.q0.end(), start.begin());
   std::copy(system.v0.begin(), system.v0.end(), start.begin() + system.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const std::span<const Expression> component = values.subspan(i, 1);
-    if (!check_finite(section, "force", "the formula", scope, component, start, mistakes, i)) return false;
-    const std::vector<Expression> derivatives = derivatives_of(scope.graph, component, 0, 2 * system.size() + 1);
-    if (!check_finite(section, "force", "a derivative", scope, derivatives, start, mistakes, i)) return false;
+    if (!check_finite(section, "force", "the formula", scope, {values[i]}, start, mistakes, i)) return false;
   }
   return true;
 }
@@ -81,7 +78,9 @@ void add_force(const Section& section, FormulaScope& scope, std::span<const Expr
   }
   try {
     if (is_drive) {
-      system.drive = std::make_shared<FormulaDrive>(scope.graph, values, 2 * system.size());
+      const int time = 2 * system.size();
+      system.drive =
+          std::make_shared<FormulaDrive>(scope.graph, values, derivatives_of(scope.graph, values, time, 1), time);
     } else {
       system.applied = std::make_shared<FormulaForce>(scope.graph, values);
     }

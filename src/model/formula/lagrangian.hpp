@@ -28,6 +28,6 @@ class FormulaLagrangian final : public Lagrangian {
 };
 
 /// The second derivatives of such an expression by q, v and z, row by row.
-std::vector<Expression> lagrangian_hessian_of(ExpressionGraph& graph, Expression value, int size);
+std::vector<FormulaOutput> lagrangian_hessian_of(ExpressionGraph& graph, Expression value, int size);
 
 }  // namespace bathline

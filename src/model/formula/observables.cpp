@@ -74,7 +74,7 @@ void read_observables(const Section& section, FormulaScope& scope, ParticleSyste
       continue;
     }
     const std::span<const double> values(start.data(), static_cast<std::size_t>(start.size()));
-    check_finite(holder, key, "the formula", scope, {&*formula, 1}, values, mistakes);
+    check_finite(holder, key, "the formula", scope, {*formula}, values, mistakes);
     PhaseFunction value;
     try {
       value = phase_function(scope, *formula);

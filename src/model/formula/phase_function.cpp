@@ -37,7 +37,7 @@ std::optional<FormulaProgram> compile_formula(const Section& section, const std:
   const std::optional<Expression> formula = read_formula(section, key, scope, mistakes);
   if (!formula) return std::nullopt;
   expression = *formula;
-  if (!check_finite(section, key, "the formula", scope, {&expression, 1}, values, mistakes)) return std::nullopt;
+  if (!check_finite(section, key, "the formula", scope, {expression}, values, mistakes)) return std::nullopt;
   try {
     return FormulaProgram(scope.graph, {&expression, 1}, scope.variables);
   } catch (const FormulaTooLarge& error) {

@@ -8,8 +8,8 @@ namespace bathline {
 
 bool is_quadratic_form(ExpressionGraph& graph, Expression value, int size) {
   if (graph.is_piecewise(value)) return false;
-  const std::vector<Expression> second = hessian_of(graph, value, 0, size);
-  const auto is_number = [&](Expression expression) { return graph.is_constant(expression); };
+  const std::vector<FormulaOutput> second = hessian_of(graph, value, 0, size);
+  const auto is_number = [&](const FormulaOutput& output) { return graph.is_constant(output.expression); };
   if (!std::all_of(second.begin(), second.end(), is_number)) return false;
   const std::vector<double> origin(static_cast<std::size_t>(size), 0.0);
   std::vector<double> gradient(origin.size());

@@ -63,10 +63,10 @@ std::optional<Expression> read_formula(const Section& section, const std::string
 }
 
 bool check_finite(const Section& section, const std::string& key, const std::string& what, const FormulaScope& scope,
-                  std::span<const Expression> expressions, std::span<const double> variables, Mistakes& mistakes,
+                  const std::vector<FormulaOutput>& outputs, std::span<const double> variables, Mistakes& mistakes,
                   std::size_t index) {
-  for (const Expression expression : expressions) {
-    const std::string part = find_nonfinite_subexpression(scope.graph, expression, variables);
+  for (const FormulaOutput& output : outputs) {
+    const std::string part = find_nonfinite_subexpression(scope.graph, output, variables);
     if (part.empty()) continue;
     mistakes.add(section.where_in_text(key, 0, index),
                  fmt::format("{}: {} has no finite value at the start: {}", name_of(section, key, index), what, part));

@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "formula/parser.hpp"
 #include "recipe/mistakes.hpp"
@@ -37,10 +38,10 @@ bool check_formula_name(const Section& section, const std::string& key, const st
 std::optional<Expression> read_formula(const Section& section, const std::string& key, FormulaScope& scope,
                                        Mistakes& mistakes, std::size_t index = 0);
 
-/// Whether the expressions have finite values; adds a mistake if not. `what` is how the message calls the expressions:
-/// "the formula", "a derivative".
+/// Whether the outputs have finite values; adds a mistake if not. `what` is how the message calls them: "the formula",
+/// "a derivative".
 bool check_finite(const Section& section, const std::string& key, const std::string& what, const FormulaScope& scope,
-                  std::span<const Expression> expressions, std::span<const double> variables, Mistakes& mistakes,
+                  const std::vector<FormulaOutput>& outputs, std::span<const double> variables, Mistakes& mistakes,
                   std::size_t index = 0);
 
 }  // namespace bathline

@@ -14,16 +14,17 @@ namespace {
 class FormulaPairPotential final : public PairPotential {
  public:
   FormulaPairPotential(ExpressionGraph& graph, Expression value)
-      : FormulaPairPotential(graph, value, graph.derivative(value, 0)) {}
+      : FormulaPairPotential(graph, value, FormulaOutput(value).differentiated(graph, 0)) {}
   double value(double s) const override { return value_.run(&s); }
   double derivative(double s) const override { return derivative_.run(&s); }
   double second_derivative(double s) const override { return second_derivative_.run(&s); }
   bool is_quadratic() const override { return is_quadratic_; }
 
  private:
-  FormulaPairPotential(ExpressionGraph& graph, Expression value, Expression derivative)
-      : FormulaPairPotential(graph, value, derivative, graph.derivative(derivative, 0)) {}
-  FormulaPairPotential(ExpressionGraph& graph, Expression value, Expression derivative, Expression second_derivative)
+  FormulaPairPotential(ExpressionGraph& graph, Expression value, const FormulaOutput& derivative)
+      : FormulaPairPotential(graph, value, derivative, derivative.differentiated(graph, 0)) {}
+  FormulaPairPotential(ExpressionGraph& graph, Expression value, const FormulaOutput& derivative,
+                       const FormulaOutput& second_derivative)
       : value_(graph, {&value, 1}, 1),
         derivative_(graph, {&derivative, 1}, 1),
         second_derivative_(graph, {&second_derivative, 1}, 1),

@@ -46,18 +46,18 @@ void read_drive(const Section& section, ParticleSystem& system, Mistakes& mistak
   if (section.has("parameters")) add_numbers(section.table("parameters"), {}, scope, mistakes);
   const double start = 0.0;
   std::vector<Expression> values;
+  std::vector<FormulaOutput> rates;
   for (std::size_t i = 0; i < texts.size(); ++i) {
     const std::optional<Expression> value = read_formula(section, "drive", scope, mistakes, i);
     if (!value) continue;
     values.push_back(*value);
-    const std::vector<Expression> rate = derivatives_of(scope.graph, {&*value, 1}, 0, 1);
-    if (!check_finite(section, "drive", "the formula", scope, {&*value, 1}, {&start, 1}, mistakes, i)) continue;
-    check_finite(section, "drive", "the derivative by t", scope, rate, {&start, 1}, mistakes, i);
+    rates.push_back(FormulaOutput(*value).differentiated(scope.graph, 0));
+    if (!check_finite(section, "drive", "the formula", scope, {*value}, {&start, 1}, mistakes, i)) continue;
     system.formulas += fmt::format("{}drive[{}] = {}", system.formulas.empty() ? "" : "; ", i, printable(texts[i]));
   }
   if (values.size() < texts.size()) return;
   try {
-    system.drive = std::make_shared<FormulaDrive>(scope.graph, values, 0);
+    system.drive = std::make_shared<FormulaDrive>(scope.graph, values, rates, 0);
   } catch (const FormulaTooLarge& error) {
     mistakes.add(section.where("drive"), fmt::format("drive: {}", error.what()));
   }

@@ -23,7 +23,8 @@ namespace bathline {
 
 namespace {
 
-/// Whether L and its derivatives are finite and L is not degenerate at the start; adds a mistake if not.
+/// Whether L and those of its derivatives that the equations of motion contain are finite, and L is not degenerate, at
+/// the start; adds a mistake if not.
 bool is_defined_at_start(const Section& section, FormulaScope& scope, Expression L, const ParticleSystem& system,
                          Mistakes& mistakes) {
   const int n = system.size();
@@ -32,11 +33,14 @@ bool is_defined_at_start(const Section& section, FormulaScope& scope, Expression
   std::copy(system.v0.begin(), system.v0.end(), start.begin() + n);
   const double z0 = system.contact ? system.contact->z0 : 0.0;
   start.back() = z0;
-  const auto check = [&](const std::string& what, std::span<const Expression> expressions) {
-    return check_finite(section, "L", what, scope, expressions, start, mistakes);
+  const auto check = [&](const std::string& what, const std::vector<FormulaOutput>& outputs) {
+    return check_finite(section, "L", what, scope, outputs, start, mistakes);
   };
-  if (!check("L", {&L, 1}) || !check("a derivative of L", gradient_of(scope.graph, L, 0, 2 * n + 2)) ||
-      !check("a second derivative of L", lagrangian_hessian_of(scope.graph, L, n))) {
+  const std::vector<FormulaOutput> hessian = lagrangian_hessian_of(scope.graph, L, n);
+  const auto row = [&](int i) { return hessian.begin() + i * (2 * n + 1); };
+  const std::vector<FormulaOutput> by_velocity(row(n), row(2 * n));
+  if (!check("L", {L}) || !check("a derivative of L", gradient_of(scope.graph, L, 0, 2 * n + 2)) ||
+      !check("a second derivative of L", by_velocity)) {
     return false;
   }
   LegendreTransform legendre(system.lagrangian, system.mass, system.q0, system.v0, z0);
