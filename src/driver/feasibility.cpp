@@ -44,6 +44,7 @@ Feasibility::Feasibility(const Recipe& recipe, const Experiment& experiment, Mis
   };
   const std::size_t before_system = mistakes.count();
   where_readable([&] { check_system(mistakes); });
+  if (mistakes.count() == before_system) for_each_case([&](std::size_t index) { check_derivatives(index, mistakes); });
   for_each_case([&](std::size_t index) { check_contact(index, mistakes); });
   if (mistakes.count() > before_system) return;
   check_memory(mistakes);
@@ -90,18 +91,83 @@ void Feasibility::check_system(Mistakes& mistakes) const {
         "is not conserved with an environment either");
   }
   Eigen::VectorXd gradient(system.size()), drag = Eigen::VectorXd::Zero(system.size());
-  Eigen::MatrixXd hessian(system.size(), system.size()), by_q, by_v;
   system.potential->gradient(system.q0, gradient);
-  system.potential->hessian(system.q0, hessian);
-  bool finite = gradient.allFinite() && hessian.allFinite();
-  if (system.force) {
-    system.force->value(system.q0, system.v0, 0.0, drag);
-    system.force->jacobians(system.q0, system.v0, 0.0, by_q, by_v);
-    finite = finite && drag.allFinite() && by_q.allFinite() && by_v.allFinite();
+  if (system.force) system.force->value(system.q0, system.v0, 0.0, drag);
+  if (gradient.allFinite() && drag.allFinite()) return;
+  mistakes.add(recipe_.system.where("q0"), "the forces are not finite at the start; change `q0` or `v0`");
+}
+
+namespace {
+
+struct Jacobians {
+  Eigen::MatrixXd by_q, by_v;
+};
+
+/// Those of the forces beside the potential at the start, which are f(q, v) and a(q, v, t).
+std::vector<Jacobians> jacobians_at_start(const ParticleSystem& system) {
+  std::vector<Jacobians> all;
+  for (const auto& force : {system.force, system.applied}) {
+    if (!force) continue;
+    Jacobians& jacobians = all.emplace_back();
+    force->jacobians(system.q0, system.v0, 0.0, jacobians.by_q, jacobians.by_v);
   }
-  if (finite) return;
-  mistakes.add(recipe_.system.where("q0"),
-               "the forces or their Jacobian are not finite at the start; change `q0` or `v0`");
+  return all;
+}
+
+/// The derivatives by the positions that are not finite at the start; nullptr if all are.
+const char* undefined_by_position(const ParticleSystem& system) {
+  Eigen::SparseMatrix<double> hessian;
+  system.potential->sparse_hessian(system.q0, hessian);
+  if (!hessian.coeffs().allFinite()) return "the second derivatives of V";
+  if (system.lagrangian) {
+    const Eigen::Index n = system.size();
+    Eigen::VectorXd x(2 * n + 2);
+    x << system.q0, system.v0, 0.0, system.contact ? system.contact->z0 : 0.0;
+    Eigen::MatrixXd second(2 * n + 1, 2 * n + 1);
+    system.lagrangian->hessian(x.data(), second.data());
+    if (!second.allFinite()) return "the second derivatives of L";
+  }
+  for (const Jacobians& jacobians : jacobians_at_start(system)) {
+    if (!jacobians.by_q.allFinite()) return "the derivatives of the forces by the positions";
+  }
+  return nullptr;
+}
+
+bool is_defined_by_velocity(const ParticleSystem& system) {
+  const std::vector<Jacobians> all = jacobians_at_start(system);
+  return std::all_of(all.begin(), all.end(), [](const Jacobians& jacobians) { return jacobians.by_v.allFinite(); });
+}
+
+bool is_defined_by_time(const ParticleSystem& system) {
+  Eigen::VectorXd rate(0);
+  if (system.drive) system.drive->rate(0.0, rate);
+  return rate.allFinite();
+}
+
+}  // namespace
+
+// Implicit methods linearise the forces, kicks under forces that depend on the velocity do so with respect to it, and
+// the work of a drive on kicks contains its derivative by the time.
+void Feasibility::check_derivatives(std::size_t index, Mistakes& mistakes) const {
+  const Case& this_case = experiment_.readable_cases()[index];
+  const ParticleSystem& system = experiment_.system();
+  const auto* explicit_scheme = std::get_if<ExplicitScheme>(&this_case.scheme);
+  const bool is_splitting = explicit_scheme != nullptr && explicit_scheme->b.empty();
+  const bool is_implicit = explicit_scheme == nullptr && !std::holds_alternative<ExactFlow>(this_case.scheme);
+  const auto refuse = [&](const char* derivatives, const char* purpose, const char* others) {
+    mistakes.add(this_case.options.where("method"),
+                 fmt::format("{}: {} are not finite at the start; `{}` needs them {}, {} do not: take one of these, or "
+                             "change the start",
+                             this_case.label, derivatives, this_case.method->entry.name, purpose, others));
+  };
+  if (const char* derivatives = is_implicit ? undefined_by_position(system) : nullptr) {
+    refuse(derivatives, "to solve its equations", "explicit methods such as `stoermer-verlet` and `rk4`, and `exact`,");
+  } else if ((is_implicit || is_splitting) && !is_defined_by_velocity(system)) {
+    refuse("the derivatives of the forces by the velocities", "to solve its equations", "`rk4` and `exact`");
+  } else if (is_splitting && !is_defined_by_time(system)) {
+    refuse("the derivatives of the drive by the time", "for the work of the drive",
+           "`rk4`, `exact` and implicit methods");
+  }
 }
 
 void Feasibility::check_contact(std::size_t index, Mistakes& mistakes) {

@@ -13,9 +13,10 @@ namespace bathline {
 /// Checks every case that could be read; the problem of each case is built once.
 class Feasibility {
  public:
-  /// Adds to the mistakes what prevents a case from running: undefined damping, forces that are not finite at the
-  /// start, a method that supports neither the system nor the environments, too little memory, a step beyond the
-  /// stability limit. `recipe`, from which `experiment` was made, and `experiment` must outlive this. @note Collective.
+  /// Adds to the mistakes what prevents a case from running: undefined damping, forces, or derivatives that
+  /// a method needs, that are not finite at the start, a method that supports neither the system nor the environments,
+  /// too little memory, a step beyond the stability limit. `recipe`, from which `experiment` was made, and `experiment`
+  /// must outlive this. @note Collective.
   Feasibility(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes);
 
   /// Warnings: an echo before the end, a band edge below the particles' frequencies, an unstable method, a grid that is
@@ -27,8 +28,10 @@ class Feasibility {
   void set_up_solvers();
 
  private:
-  /// The system supports its environments, and forces and Jacobians are finite at the start.
+  /// The system supports its environments, and forces are finite at the start.
   void check_system(Mistakes& mistakes) const;
+  /// Derivatives of the forces that the method needs are finite at the start.
+  void check_derivatives(std::size_t index, Mistakes& mistakes) const;
   /// A contact method needs a system with an action z, given or implied by its damping, and a system with a z needs a
   /// method that advances it, with a step that the method supports.
   void check_contact(std::size_t index, Mistakes& mistakes);

@@ -129,7 +129,7 @@ double LedgerMonitor::explained(double by_state) const {
 LedgerMonitor::Explanation LedgerMonitor::explain(const Problem& problem) {
   const RateEstimate rates = problem.system().lagrangian ? rates_of_lagrangian(problem) : rates_of_masses(problem);
   const double h = case_.step, h_omega = h * rates.rate, ratio = h_omega / limit_;
-  if (history_.steps == 0.0) history_.first_rate = h_omega;
+  if (history_.steps == 0.0 && std::isfinite(h_omega)) history_.first_rate = h_omega;
   double max_h_omega = std::max(0.5 * std::min(limit_, 2.0), 1.2 * history_.first_rate);
   if (is_linear_) max_h_omega = limit_;
   if (!(h_omega <= std::min(max_h_omega, 0.95 * limit_))) return {};

@@ -32,7 +32,11 @@ SymmetricEigen extremal_modes(const Eigen::SparseMatrix<double>& matrix, Eigen::
                               matrix.rows(), lowest, highest);
 }
 
-double highest_frequency(const Eigen::SparseMatrix<double>& stiffness_per_mass) {
+/// Entries that are not finite, of potentials without second derivatives at the start, count as zero.
+double highest_frequency(Eigen::SparseMatrix<double> stiffness_per_mass) {
+  for (double& entry : stiffness_per_mass.coeffs()) {
+    if (!std::isfinite(entry)) entry = 0.0;
+  }
   // Computing all eigenvalues of a larger matrix takes too long.
   constexpr Eigen::Index max_dense_size = 450;
   const double square = stiffness_per_mass.rows() <= max_dense_size
@@ -297,8 +301,8 @@ StabilityLimit stability_limit(const Problem& problem, const Method& method, con
   }
   std::optional<Problem> linear_problem = linearised(problem);
   if (!linear_problem) {
-    // No step is known to be stable; for a Lagrangian nothing is known.
-    if (problem.system().lagrangian) limit.largest_step = infinity;
+    // Without a linearisation no limit is known.
+    limit.largest_step = infinity;
     return limit;
   }
   const Scheme scheme = scheme_of(problem, method, options);

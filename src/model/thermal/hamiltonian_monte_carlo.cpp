@@ -31,7 +31,7 @@ class HamiltonianMonteCarlo final : public BoltzmannSampler {
     potential_->hessian(q0_, hessian);
     const VectorXd scale = mass_.cwiseSqrt().cwiseInverse();
     const double rate = (scale.asDiagonal() * hessian.cwiseAbs() * scale.asDiagonal()).rowwise().sum().maxCoeff();
-    h_ = rate > 0.0 ? 1.0 / std::sqrt(rate) : 1.0;
+    h_ = rate > 0.0 && std::isfinite(rate) ? 1.0 / std::sqrt(rate) : 1.0;
   }
 
   /// Tunes the step to an acceptance between 0.65 and 0.97, and the number of trajectories; returns why this fails, or

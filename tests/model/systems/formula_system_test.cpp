@@ -4,8 +4,10 @@
 
 #include <cmath>
 
+#include "petsc_world.hpp"
 #include "random_numbers.hpp"
 #include "recipe_text.hpp"
+#include "steppers/stepper.hpp"
 
 namespace bathline::formula_system_test {
 namespace {
@@ -143,6 +145,66 @@ TEST(MpiFormulaSystem, FindsInvalidInput) {
               HasSubstr("`masses` has 1 numbers for 2 coordinates"));
   EXPECT_THAT(read("kind = \"formula\"\nV = \"x\"\ncoordinates = []\nmasses = [1.0]\n" + start).report(),
               HasSubstr("`coordinates` is empty"));
+}
+
+// Explicit methods need no derivatives of the forces; others do, and kicks need those that they solve with.
+TEST(MpiFormulaSystem, DemandsOfTheStartWhatTheMethodNeeds) {
+  const std::string formula = "kind = \"formula\"\ncoordinates = [\"x\"]\nmasses = [1.0]\nq0 = [0.0]\n";
+  const std::string fractional = formula + "v0 = [1.0]\nV = \"abs(x)^1.9\"\n";
+  const std::string lagrangian =
+      "kind = \"lagrangian\"\ncoordinates = [\"x\"]\nq0 = [0.0]\nv0 = [1.0]\nL = \"x_dot^2/2 - abs(x)^1.9\"\n";
+  const std::string friction = formula + "v0 = [0.0]\nV = \"x^2\"\nforce = [\"1 - sign(x_dot)*abs(x_dot)^0.5\"]\n";
+  const std::string drive = formula + "v0 = [0.0]\nV = \"x^2\"\ndrive = [\"sqrt(t)\"]\n";
+  const std::string by_velocity = "the derivatives of the forces by the velocities are not finite at the start";
+  const std::string by_time = "the derivatives of the drive by the time are not finite at the start";
+  const std::string restraint =
+      "kind = \"formula\"\ncoordinates = [\"x\", \"y\"]\nmasses = 1.0\nq0 = [2.0, -1.0]\nv0 = [0.5, 0.0]\n"
+      "V = \"3*step(sqrt((x - 2)^2 + (y + 1)^2) - 0.4)*(sqrt((x - 2)^2 + (y + 1)^2) - 0.4)^2\"\n";
+  const std::string far_away =
+      "kind = \"formula\"\ncoordinates = [\"x\"]\nmasses = [1.0]\nq0 = [-200.0]\nv0 = [3.0]\n"
+      "V = \"2/(1 + exp(-5*x)) - 1/(exp(x) + exp(-x))^2 - 3/cosh(8*x)^2\"\n";
+  struct {
+    std::string system, method, message;
+  } const cases[] = {
+      {fractional, "stoermer-verlet", ""},
+      {fractional, "rk4", ""},
+      {fractional, "exact", ""},
+      {fractional, "gauss", "the second derivatives of V are not finite at the start"},
+      {lagrangian, "rk4", ""},
+      {lagrangian, "gauss", "the second derivatives of L are not finite at the start"},
+      {friction, "rk4", ""},
+      {friction, "stoermer-verlet", by_velocity},
+      {friction, "gauss", by_velocity},
+      {drive, "rk4", ""},
+      {drive, "gauss", ""},
+      {drive, "stoermer-verlet", by_time},
+      {restraint, "stoermer-verlet", ""},
+      {restraint, "gauss", ""},
+      {far_away, "stoermer-verlet", ""},
+      {far_away, "gauss", ""},
+  };
+  for (const auto& [system, method, message] : cases) {
+    const ReadRecipe recipe = read_recipe("title = \"t\"\n[system]\n" + system +
+                                          "\n[time]\nstep = 0.01\nsteps = 10\n[[integrators]]\nmethod = \"" + method +
+                                          "\"\non = \"closed\"\n");
+    if (!message.empty()) {
+      EXPECT_THAT(recipe.report(), HasSubstr(message)) << system << method;
+      continue;
+    }
+    ASSERT_EQ(recipe.report(), "") << system << method;
+    EXPECT_THAT(recipe.feasibility->warnings(), testing::IsEmpty()) << system << method;
+    const Case& this_case = recipe.experiment->cases().front();
+    Problem problem = recipe.experiment->make_problem(this_case);
+    problem.prepare();
+    EXPECT_FALSE(make_stepper(this_case.scheme, problem, 0.01)->advance(10).has_value()) << system << method;
+    problem.broadcast_particles();
+    EXPECT_TRUE(problem.q.allFinite() && problem.p.allFinite()) << system << method;
+    // The restraint does not act yet, nor does a potential far away.
+    if (system == restraint || system == far_away) {
+      const ParticleSystem& start = recipe.experiment->system();
+      EXPECT_LT((problem.q - start.q0 - 0.1 * start.v0).norm(), 1e-12) << system << method;
+    }
+  }
 }
 
 TEST(MpiFormulaSystem, PairPotentialsCanBeFormulas) {
