@@ -45,6 +45,11 @@ std::optional<std::int64_t> PoincareSection::restore(const CheckpointReader* fro
   return points_;
 }
 
+void PoincareSection::flush_if_full(const Communicator& communicator) {
+  constexpr std::size_t max_buffered_rows = 16384;
+  if (communicator.broadcast(communicator.is_root() && series_.buffered_rows() >= max_buffered_rows)) flush();
+}
+
 bool PoincareSection::is_crossing(double before, double after) const {
   const bool up = before < 0.0 && after >= 0.0, down = before > 0.0 && after <= 0.0;
   return (up && plan_.direction >= 0) || (down && plan_.direction <= 0);

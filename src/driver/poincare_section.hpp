@@ -27,6 +27,8 @@ class PoincareSection {
   void update(const Problem& problem, double time);
   /// @note Collective.
   void flush() { series_.flush(); }
+  /// Flushes if many points are buffered. @note Collective.
+  void flush_if_full(const Communicator& communicator);
   /// Declares the state on which later points depend; call `flush` before. @note Collective.
   void serialise(Archive& archive);
 

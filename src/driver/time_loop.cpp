@@ -91,19 +91,22 @@ class ObserverList {
     if (output.section) section_.emplace(*output.section, run.file, case_.label, problem, from);
   }
 
-  /// Advances to the step `next`, step by step if there is a Poincare section. @note Collective.
+  /// Advances to the step `next`, passing every step to the Poincare section, if any. @note Collective.
   std::optional<Failure> advance(Problem& problem, Stepper& stepper, std::int64_t step, std::int64_t next,
                                  const AdvanceHints& hints) {
     if (!section_) return stepper.advance(next - step, hints);
     if (step == 0) section_->update(problem, 0.0);
-    while (step < next) {
-      ++step;
-      AdvanceHints step_hints{.wants_energy = hints.wants_energy && step == next, .steps_left = hints.steps_left};
-      if (step_hints.steps_left) *step_hints.steps_left += next - step;
-      if (std::optional<Failure> failure = stepper.advance(1, step_hints)) return failure;
-      section_->update(problem, static_cast<double>(step) * case_.step);
+    const std::function<void()> update_section = [&] { section_->update(problem, problem.clock.at(0.0)); };
+    std::optional<Failure> failure;
+    if (stepper.observes_steps()) {
+      AdvanceHints observed_hints = hints;
+      observed_hints.after_step = &update_section;
+      failure = stepper.advance(next - step, observed_hints);
+    } else {
+      failure = advance_step_by_step(problem, stepper, step, next, hints);
     }
-    return std::nullopt;
+    if (!failure) section_->flush_if_full(problem.communicator());
+    return failure;
   }
 
   /// Records and takes snapshots if due after `step` steps; a failure if the state is no longer finite. @note
@@ -162,6 +165,19 @@ class ObserverList {
   static std::string observer_group(std::size_t index) { return fmt::format("observer-{}", index); }
 
  private:
+  /// For steppers that do not observe their steps.
+  std::optional<Failure> advance_step_by_step(Problem& problem, Stepper& stepper, std::int64_t step, std::int64_t next,
+                                              const AdvanceHints& hints) {
+    while (step < next) {
+      ++step;
+      AdvanceHints step_hints{.wants_energy = hints.wants_energy && step == next, .steps_left = hints.steps_left};
+      if (step_hints.steps_left) *step_hints.steps_left += next - step;
+      if (std::optional<Failure> failure = stepper.advance(1, step_hints)) return failure;
+      section_->update(problem, static_cast<double>(step) * case_.step);
+    }
+    return std::nullopt;
+  }
+
   const Case& case_;
   const OutputPlan& output_;
   std::span<Observer* const> observers_;

@@ -100,8 +100,9 @@ class Environment {
   virtual void fields_changed() {}
   /// `head` is x on rank 0. The values are the same on every rank. @note Collective.
   virtual EnvironmentEnergy energy(std::span<const double> head) = 0;
-  /// Force on the head at x, outside of blocks. Rank 0 only.
+  /// Force on the head at x, between two steps; within a block only if `has_force_within_blocks`. Rank 0 only.
   virtual void force(std::span<const double> head, std::span<double> force) const = 0;
+  virtual bool has_force_within_blocks() const { return false; }
 
   /// A stepper for steps of h; the environment must outlive it. Several may be used alternately. @note Collective.
   virtual std::unique_ptr<ExplicitEnvironmentStepper> explicit_stepper(const ExplicitScheme& scheme, double h) = 0;

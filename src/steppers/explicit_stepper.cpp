@@ -60,6 +60,7 @@ class ExplicitStepper final : public Stepper {
   }
 
   std::int64_t block_granularity() const override { return block_granularity_of(environment_steppers_); }
+  bool observes_steps() const override { return has_forces_within_blocks(problem_); }
 
   std::optional<Failure> advance(std::int64_t steps, const AdvanceHints& ahead) override {
     const bool is_root = problem_.communicator().is_root();
@@ -74,6 +75,7 @@ class ExplicitStepper final : public Stepper {
         }
         ++problem_.clock.steps;
         if (sums_work) end_work_of_drive();
+        if (ahead.after_step != nullptr) (*ahead.after_step)();
       }
       if (!is_root) problem_.clock.steps += block;
     });

@@ -27,12 +27,13 @@ class ImplicitStepper final : public Stepper {
   std::int64_t block_granularity() const override {
     return problem_.stepped_environments().empty() ? 1 : std::max(block_, 1);
   }
+  bool observes_steps() const override { return block_ == 0 || has_forces_within_blocks(problem_); }
   std::vector<double> internal_state() const override { return internal_states_of(environment_steppers_); }
   void set_internal_state(std::span<const double> state) override { set_internal_states(state, environment_steppers_); }
 
  private:
-  std::optional<Failure> step();
-  std::optional<Failure> advance_block(const BlockPlan& plan);
+  std::optional<Failure> step(const AdvanceHints& ahead);
+  std::optional<Failure> advance_block(const BlockPlan& plan, const AdvanceHints& ahead);
   /// Computes the forces and dashpots of the environments in this step. Returns the reason where a linear solver
   /// failed. @note Collective outside of blocks.
   std::optional<std::string> eliminate_environments();
@@ -77,12 +78,13 @@ std::optional<Failure> ImplicitStepper::advance(std::int64_t steps, const Advanc
   while (steps > 0) {
     const auto block = static_cast<int>(std::min<std::int64_t>(steps, std::max(block_, 1)));
     steps -= block;
-    if (std::optional<Failure> failure = block_ > 0 ? advance_block(ahead.plan(block, steps)) : step()) return failure;
+    std::optional<Failure> failure = block_ > 0 ? advance_block(ahead.plan(block, steps), ahead) : step(ahead);
+    if (failure) return failure;
   }
   return std::nullopt;
 }
 
-std::optional<Failure> ImplicitStepper::step() {
+std::optional<Failure> ImplicitStepper::step(const AdvanceHints& ahead) {
   if (std::optional<std::string> reason = eliminate_environments()) {
     return Failure{problem_.clock.steps + 1, 0.0, *reason};
   }
@@ -96,6 +98,7 @@ std::optional<Failure> ImplicitStepper::step() {
   if (message_[unknowns_] == 0.0) return newton_failure(problem_.communicator(), problem_.clock.steps + 1, report);
   complete_environments();
   ++problem_.clock.steps;
+  if (ahead.after_step != nullptr && problem_.communicator().is_root()) (*ahead.after_step)();
   return std::nullopt;
 }
 
@@ -106,7 +109,7 @@ SnesSolver::Report ImplicitStepper::step_particles() {
   return report;
 }
 
-std::optional<Failure> ImplicitStepper::advance_block(const BlockPlan& plan) {
+std::optional<Failure> ImplicitStepper::advance_block(const BlockPlan& plan, const AdvanceHints& ahead) {
   for (const auto& stepper : environment_steppers_) stepper->begin_block(plan);
   SnesSolver::Report report;
   report.converged = true;
@@ -117,6 +120,7 @@ std::optional<Failure> ImplicitStepper::advance_block(const BlockPlan& plan) {
     if (!report.converged) break;
     complete_environments();
     ++problem_.clock.steps;
+    if (ahead.after_step != nullptr) (*ahead.after_step)();
   }
   if (!problem_.communicator().broadcast(report.converged)) {
     return newton_failure(problem_.communicator(), problem_.clock.steps + 1, report);

@@ -138,6 +138,7 @@ class SmallSplittingStepper final : public Stepper {
   }
 
   std::int64_t block_granularity() const override { return block_granularity_of(couplings_.environment_steppers()); }
+  bool observes_steps() const override { return has_forces_within_blocks(problem_); }
 
   std::optional<Failure> advance(std::int64_t steps, const AdvanceHints& ahead) override {
     load_state();
@@ -145,11 +146,13 @@ class SmallSplittingStepper final : public Stepper {
       if (!problem_.communicator().is_root()) {
         problem_.clock.steps += block;
       } else if (!couplings_.environment_steppers().empty()) {
-        problem_.is_damped() ? advance_steps<Drag::plain, true>(block) : advance_steps<Drag::none, true>(block);
+        problem_.is_damped() ? advance_steps<Drag::plain, true>(block, ahead)
+                             : advance_steps<Drag::none, true>(block, ahead);
       } else if (noise_ != nullptr) {
-        advance_steps<Drag::noisy, false>(block);
+        advance_steps<Drag::noisy, false>(block, ahead);
       } else {
-        problem_.is_damped() ? advance_steps<Drag::plain, false>(block) : advance_steps<Drag::none, false>(block);
+        problem_.is_damped() ? advance_steps<Drag::plain, false>(block, ahead)
+                             : advance_steps<Drag::none, false>(block, ahead);
       }
     });
     store_state();
@@ -176,18 +179,21 @@ class SmallSplittingStepper final : public Stepper {
   }
   void store_state() {
     if (!problem_.communicator().is_root()) return;
-    for (int i = 0; i < N; ++i) {
-      problem_.q[i] = q_[i];
-      problem_.p[i] = p_[i];
-    }
+    store_particles(q_, p_);
     problem_.dissipated = dissipated_;
+  }
+  void store_particles(const FixedVector<N>& q, const FixedVector<N>& p) {
+    for (int i = 0; i < N; ++i) {
+      problem_.q[i] = q[i];
+      problem_.p[i] = p[i];
+    }
   }
 
   // Positions and momenta are local variables of the loop: between two calls of an environment they need not be stored
   // in memory. An environment takes its part of a substep as soon as it can.
 
   template <Drag drag, bool has_environments>
-  void advance_steps(int steps) {
+  void advance_steps(int steps, const AdvanceHints& ahead) {
     FixedVector<N> q = q_, p = p_;
     for (int step = 0; step < steps; ++step) {
       if constexpr (drag == Drag::noisy) draw_impulse();
@@ -205,6 +211,9 @@ class SmallSplittingStepper final : public Stepper {
         }
       }
       ++problem_.clock.steps;
+      if (ahead.after_step == nullptr) continue;
+      store_particles(q, p);
+      (*ahead.after_step)();
     }
     q_ = q;
     p_ = p;

@@ -1,6 +1,8 @@
 // Steppers: schemes applied to problems.
 #pragma once
 
+#include <algorithm>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -24,6 +26,9 @@ struct Failure {
 struct AdvanceHints {
   bool wants_energy = false;                              ///< the energies right after it will be evaluated
   std::optional<std::int64_t> steps_left = std::nullopt;  ///< as in BlockPlan, after the whole advance
+  /// If set, called on rank 0 after every step, with the particles and `Problem::forces` up to date; only for steppers
+  /// that observe steps.
+  const std::function<void()>* after_step = nullptr;
 
   /// The plan of a block of `steps`, after which `left` more follow in the same advance.
   BlockPlan plan(int steps, std::int64_t left) const {
@@ -43,6 +48,8 @@ class Stepper {
   /// A number of steps of which `advance` can be given multiples, one after the other or all at once, without any
   /// change in the bits. The same on every rank. There is none for exact flows.
   virtual std::int64_t block_granularity() const { return 1; }
+  /// Whether `advance` calls `after_step`. The same on every rank.
+  virtual bool observes_steps() const { return false; }
   /// The state on which the next steps depend besides that of the problem, on rank 0; empty for most steppers.
   virtual std::vector<double> internal_state() const { return {}; }
   /// Restores it, in a stepper that has not advanced yet. Throws std::out_of_range where its size does not fit.
@@ -50,6 +57,13 @@ class Stepper {
     if (!state.empty()) throw std::out_of_range("stepper");
   }
 };
+
+/// Whether the forces of the environments are known between the steps of a block.
+inline bool has_forces_within_blocks(const Problem& problem) {
+  const auto& environments = problem.environments();
+  return std::all_of(environments.begin(), environments.end(),
+                     [](const auto& environment) { return environment->has_force_within_blocks(); });
+}
 
 /// The internal states of environment steppers one after the other, each preceded by its length, on rank 0.
 template <class EnvironmentStepper>

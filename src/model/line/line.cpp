@@ -140,7 +140,7 @@ EnvironmentEnergy Line::energy(std::span<const double> head) {
 
 void Line::force(std::span<const double> head, std::span<double> force) const {
   for (int axis = 0; axis < state_.axes; ++axis) {
-    const double stretch = state_.own(state_.w[axis])[0] - head[axis];
+    const double stretch = state_.first_displacement(axis) - head[axis];
     force[axis] = std::visit([=](const auto& sites) { return force_of_spring(sites, 0, stretch); }, state_.material());
   }
 }

@@ -51,6 +51,7 @@ void LineState::prepare_rows() {
 }
 
 void LineState::allocate() {
+  block_start = {};
   for (std::vector<AlignedVector>* fields : {&w, &p}) {
     fields->resize(static_cast<std::size_t>(axes));
     // In place: a copy may not fit.

@@ -64,6 +64,8 @@ class LineState {
   /// The first of this rank's own sites; copied ones lie before and behind them.
   double* own(AlignedVector& field) const { return field.data() + room_before; }
   const double* own(const AlignedVector& field) const { return field.data() + room_before; }
+  /// Displacement of the site next to the head, also within a block. Rank 0 only.
+  double first_displacement(int axis) const { return block_start ? block_start(axis) : own(w[axis])[0]; }
   /// Displacement, or stage displacement, behind the last site, whose own is `here`.
   double behind_last(double here) const { return constants.behind_last(here); }
   /// Copies displacements and momenta of the nearest sites of the neighbouring ranks. @note Collective.
@@ -93,6 +95,8 @@ class LineState {
   std::vector<AlignedVector> w, p;        ///< one array per axis
   std::vector<double> dissipated;         ///< by axis, J; on the rank of the last site
   std::int64_t active_end = 0;            ///< all sites from here on are at rest
+  /// While a stepper has a block open, its displacement of the site next to the head, by axis; empty otherwise.
+  std::function<double(int)> block_start = {};
 
  private:
   /// Calls use(energy, unit), where energy(site) is that of a site and of the spring behind it, by its index in the

@@ -62,6 +62,7 @@ class SemiInfiniteLine final : public Environment, public Certified, public Nois
   std::vector<StateField> fields() override;
   EnvironmentEnergy energy(std::span<const double> head) override;
   void force(std::span<const double> head, std::span<double> force) const override;
+  bool has_force_within_blocks() const override { return true; }
   std::unique_ptr<ExplicitEnvironmentStepper> explicit_stepper(const ExplicitScheme& scheme, double h) override;
   std::unique_ptr<ImplicitEnvironmentStepper> implicit_stepper(const PartitionedRungeKutta& scheme, double h) override;
 

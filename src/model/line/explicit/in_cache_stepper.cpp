@@ -143,6 +143,10 @@ void InCacheExplicitStepper<S>::begin_block(const BlockPlan& plan) {
     axes_[axis].line.load(sites_, line_.own(line_.w[axis]), line_.own(line_.p[axis]));
     if (!in_lockstep_) load_near(axis);
   }
+  line_.block_start = [this](int axis) {
+    const Axis& row = axes_[static_cast<std::size_t>(axis)];
+    return in_lockstep_ ? row.line.first_w(0) : row.near.w(0);
+  };
 }
 
 template <Sites S>
@@ -234,6 +238,7 @@ void InCacheExplicitStepper<S>::end_block() {
   for (int axis = 0; axis < static_cast<int>(axes_.size()); ++axis) {
     axes_[axis].line.store(line_.own(line_.w[axis]), line_.own(line_.p[axis]));
   }
+  line_.block_start = {};
 }
 
 }  // namespace

@@ -33,6 +33,7 @@ class LineReferenceStepper final : public ExplicitEnvironmentStepper {
                             .at_far_end = true,
                             .dissipated = line_.dissipated[axis]});
     }
+    line_.block_start = [this](int axis) { return segments_[axis].first_w(); };
   }
 
   void force(const HeadMotion& head, std::span<double> force) const override {
@@ -48,6 +49,7 @@ class LineReferenceStepper final : public ExplicitEnvironmentStepper {
       segments_[axis].store(0, line_.sites(), line_.own(line_.w[axis]), line_.own(line_.p[axis]));
       line_.dissipated[axis] = segments_[axis].dissipated();
     }
+    line_.block_start = {};
   }
 
  private:

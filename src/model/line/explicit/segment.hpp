@@ -37,6 +37,8 @@ class LineSegment {
   void store(std::int64_t offset, std::int64_t count, double* w, double* p) const;
   /// Force on the head at `head`, N; also between stages.
   double force(double head) const;
+  /// Displacement of the first site, between two steps.
+  double first_w() const { return w_[1]; }
   /// Energy dissipated by the dashpot of the far end, J: added substep by substep, so that it does not depend on the
   /// length of the blocks.
   double dissipated() const { return source_.dissipated; }

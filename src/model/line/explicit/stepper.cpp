@@ -100,6 +100,7 @@ void LineExplicitStepper<S>::begin_block(const BlockPlan& plan) {
                       .at_far_end = loaded == line_.sites(),
                       .dissipated = line_.dissipated[axis]});
   }
+  line_.block_start = [this](int axis) { return near_[axis].first_w(); };
 }
 
 template <Sites S>
@@ -115,6 +116,7 @@ void LineExplicitStepper<S>::substep(const Substep& substep, const HeadMotion& h
 template <Sites S>
 void LineExplicitStepper<S>::end_block() {
   for (int axis = 0; axis < line_.axes; ++axis) close_axis(axis);
+  line_.block_start = {};
 }
 
 template <Sites S>

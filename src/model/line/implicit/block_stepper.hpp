@@ -112,11 +112,13 @@ void LineBlockStepper<S>::begin_block(const BlockPlan& plan) {
   for (std::size_t axis = 0; axis < near_.size(); ++axis) {
     near_[axis].load(line_.own(line_.w[axis]), line_.own(line_.p[axis]), line_.dissipated[axis]);
   }
+  line_.block_start = [this](int axis) { return near_[static_cast<std::size_t>(axis)].first_w(); };
 }
 
 template <int S>
 void LineBlockStepper<S>::end_block() {
   for (int axis = 0; axis < line_.axes; ++axis) advance_other_sites(axis);
+  line_.block_start = {};
 }
 
 template <int S>

@@ -36,12 +36,14 @@ class InCacheImplicitStepper final : public ImplicitEnvironmentStepper {
     for (std::size_t axis = 0; axis < axes_.size(); ++axis) {
       axes_[axis].load(line_.own(line_.w[axis]), line_.own(line_.p[axis]), line_.dissipated[axis]);
     }
+    line_.block_start = [this](int axis) { return axes_[static_cast<std::size_t>(axis)].first_w(); };
   }
   void end_block() override {
     for (std::size_t axis = 0; axis < axes_.size(); ++axis) {
       axes_[axis].store(line_.own(line_.w[axis]), line_.own(line_.p[axis]));
       line_.dissipated[axis] = axes_[axis].dissipated();
     }
+    line_.block_start = {};
   }
   bool condense(std::span<const double> head, StageResponse& response) override {
     response.damping = damping_;

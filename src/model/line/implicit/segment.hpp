@@ -65,6 +65,8 @@ class LineImplicitSegment {
     std::copy_n(p_.begin() + offset, count, p);
   }
   double dissipated() const { return dissipated_; }
+  /// Displacement of the first site, between two steps.
+  double first_w() const { return w_.front(); }
 
  private:
   double* stage() { return Step::in_place ? p_.data() : stage_.data(); }
