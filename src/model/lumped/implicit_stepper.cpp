@@ -1,10 +1,12 @@
 // Implicit schemes on a lumped environment: the equations of its sites at the stages, factorised once.
 //
-// With X = x 1 + h a V the head at the stages, k the springs to it and S the stiffness matrix of all springs,
+// With X = x 1 + h a V the head at the stages, k the springs to it, S the stiffness matrix of all others and g its part
+// of the springs to the ground, the stretches Z = X - W and the momenta at the stages solve
 //
-//   W = w 1 + h a (P/m + mobility F),   P = p 1 + h a^ (F - dashpot P/m),   F = k X - S W at the stages
+//   Z = (x - w) 1 + h a (V - P/m - mobility F),   P = p 1 + h a^ (F - dashpot P/m),   F = (k + S) Z - g X,
 //
-// is a sparse linear system for W and P, whose solution is linear in w, p and X. With one stage noise adds a velocity
+// a sparse linear system whose solution is linear in x - w, p, x and V. Stretches and not displacements are the
+// unknowns, because displacements would lose those of stiff springs in round-off. With one stage noise adds a velocity
 // and a force that are constant over the step. With several stages the exact flow of decay and noise is applied for
 // half a step before and after them.
 // Tested by tests/model/lumped/lumped_test.cpp.
@@ -29,17 +31,25 @@ class LumpedImplicitStepper final : public ImplicitEnvironmentStepper {
         has_stages_(!splits_noise_ || !environment.exact_flow_is_complete()),
         mobilities_(environment.mobilities()),
         dashpots_(environment.dashpots()),
+        to_ground_(environment.to_ground()),
         noise_velocity_(Eigen::VectorXd::Zero(sites_)),
-        noise_force_(noise_velocity_) {
+        noise_force_(noise_velocity_),
+        response_(2 * sites_ * stages_, stages_) {
     if (splits_noise_) mobilities_ = dashpots_ = noise_velocity_;
     equations_.compute(matrix());
-    const Eigen::VectorXd rest = Eigen::VectorXd::Zero(sites_);
-    Eigen::MatrixXd response(stages_, stages_);
+    Eigen::VectorXd right(response_.rows());
     for (Eigen::Index i = 0; i < stages_; ++i) {
-      const Eigen::VectorXd head = Eigen::VectorXd::Unit(stages_, i);
-      response.col(i) = head_forces(head, solve(rest, rest, head));
+      right.setZero();
+      for (Eigen::Index site = 0; site < sites_; ++site) right[index(site, stretch, i)] = 1.0;
+      if (has_stages_) {
+        add_ground(Eigen::VectorXd::Unit(stages_, i), right);
+        right = equations_.solve(right);
+      }
+      response_.col(i) = right;
     }
-    damping_ = -h * response * scheme.a;
+    Eigen::MatrixXd forces(stages_, stages_);
+    for (Eigen::Index i = 0; i < stages_; ++i) forces.col(i) = head_forces(response_.col(i));
+    damping_ = -h * forces * scheme.a;
   }
 
   int max_block_steps() const override { return lumped_max_block_steps; }
@@ -48,19 +58,17 @@ class LumpedImplicitStepper final : public ImplicitEnvironmentStepper {
     if (splits_noise_) apply_exact_flow(0);
     response.damping = damping_;
     response.constant.resize(stages_, static_cast<Eigen::Index>(x_.size()));
+    clamped_.resize(environment_.axes().size());
     for (std::size_t axis = 0; axis < environment_.axes().size(); ++axis) {
-      const LumpedEnvironment::Axis& row = environment_.axes()[axis];
-      const Eigen::VectorXd stage_heads = Eigen::VectorXd::Constant(stages_, x_[axis]);
-      set_noise(axis);
-      response.constant.col(static_cast<Eigen::Index>(axis)) =
-          head_forces(stage_heads, solve(row.w, row.p, stage_heads));
+      clamped_[axis] = solve_clamped(axis);
+      response.constant.col(static_cast<Eigen::Index>(axis)) = head_forces(clamped_[axis]);
     }
     return true;
   }
   void back_substitute(const Eigen::MatrixXd& head_velocities) override {
     for (std::size_t axis = 0; axis < environment_.axes().size(); ++axis) {
       const Eigen::VectorXd hv = h_ * head_velocities.col(static_cast<Eigen::Index>(axis));
-      if (has_stages_) advance_sites(axis, scheme_.a * hv + Eigen::VectorXd::Constant(stages_, x_[axis]));
+      if (has_stages_) advance_sites(axis, scheme_.a * hv);
       x_[axis] += scheme_.b.dot(hv);
     }
     if (splits_noise_) apply_exact_flow(1);
@@ -68,19 +76,19 @@ class LumpedImplicitStepper final : public ImplicitEnvironmentStepper {
   }
 
  private:
-  /// Displacements and momenta at the stages, sites x stages.
-  struct Stages {
-    Eigen::MatrixXd w, p;
-  };
-
-  /// Advances the sites by a step; `head` is the displacement of the head at the stages.
-  void advance_sites(std::size_t axis, const Eigen::VectorXd& head) {
+  /// Advances the sites by a step; `displacement` is that of the head from x_ at the stages.
+  void advance_sites(std::size_t axis, const Eigen::VectorXd& displacement) {
     LumpedEnvironment::Axis& row = environment_.axes()[axis];
     set_noise(axis);
-    const Stages stages = solve(row.w, row.p, head);
+    const Eigen::VectorXd solution = clamped_[axis] + response_ * displacement;
+    Eigen::VectorXd z(sites_), v(sites_);
     for (Eigen::Index i = 0; i < stages_; ++i) {
-      environment_.pull(head[i], stages.w.col(i), pulls_);
-      const Eigen::VectorXd v = environment_.inverse_mass().cwiseProduct(stages.p.col(i));
+      for (Eigen::Index site = 0; site < sites_; ++site) {
+        z[site] = solution[index(site, stretch, i)];
+        v[site] = environment_.inverse_mass()[site] * solution[index(site, momentum, i)];
+      }
+      pulls_ = environment_.to_head().cwiseProduct(z) + environment_.stiffness() * z -
+               (x_[axis] + displacement[i]) * to_ground_;
       const double step = h_ * scheme_.b[i];
       row.w += step * (v + mobilities_.cwiseProduct(pulls_));
       row.p += step * (pulls_ - dashpots_.cwiseProduct(v));
@@ -116,8 +124,9 @@ class LumpedImplicitStepper final : public ImplicitEnvironmentStepper {
     }
   }
 
-  enum Unknown { displacement, momentum };
-  /// The index of an unknown, ordered by site, then w or p, then stage, which keeps the bandwidth of the matrix small.
+  enum Unknown { stretch, momentum };
+  /// The index of an unknown, ordered by site, then stretch or momentum, then stage, which keeps the bandwidth of the
+  /// matrix small.
   Eigen::Index index(Eigen::Index site, Unknown unknown, Eigen::Index stage) const {
     return (2 * site + unknown) * stages_ + stage;
   }
@@ -135,13 +144,13 @@ class LumpedImplicitStepper final : public ImplicitEnvironmentStepper {
     const Eigen::MatrixXd identity = Eigen::MatrixXd::Identity(stages_, stages_);
     const Eigen::MatrixXd a = h_ * scheme_.a, a_hat = h_ * scheme_.a_hat;
     const auto add_spring_terms = [&](Eigen::Index site, Eigen::Index other, double k) {
-      add(site, displacement, other, displacement, mobilities_[site] * k * a);
-      add(site, momentum, other, displacement, k * a_hat);
+      add(site, stretch, other, stretch, mobilities_[site] * k * a);
+      add(site, momentum, other, stretch, -k * a_hat);
     };
     for (Eigen::Index site = 0; site < sites_; ++site) {
       const double inverse_mass = environment_.inverse_mass()[site];
-      add(site, displacement, site, displacement, identity);
-      add(site, displacement, site, momentum, -inverse_mass * a);
+      add(site, stretch, site, stretch, identity);
+      add(site, stretch, site, momentum, inverse_mass * a);
       add(site, momentum, site, momentum, identity + dashpots_[site] * inverse_mass * a_hat);
       add_spring_terms(site, site, environment_.to_head()[site]);
       for (Eigen::SparseMatrix<double>::InnerIterator k(environment_.stiffness(), site); k; ++k) {
@@ -153,29 +162,40 @@ class LumpedImplicitStepper final : public ImplicitEnvironmentStepper {
     return matrix;
   }
 
-  Stages solve(const Eigen::VectorXd& w, const Eigen::VectorXd& p, const Eigen::VectorXd& head) const {
-    if (!has_stages_) return {w.replicate(1, stages_), p.replicate(1, stages_)};
-    const Eigen::VectorXd to_w = h_ * scheme_.a * head, to_p = h_ * scheme_.a_hat * head;
-    Eigen::VectorXd right(2 * sites_ * stages_);
+  /// Adds the forces of the springs to the ground with the head at `head` at the stages to a right-hand side.
+  void add_ground(const Eigen::VectorXd& head, Eigen::VectorXd& right) const {
+    const Eigen::VectorXd on_stretch = h_ * scheme_.a * head, on_momentum = h_ * scheme_.a_hat * head;
     for (Eigen::Index site = 0; site < sites_; ++site) {
-      const double k = environment_.to_head()[site];
-      right.segment(index(site, displacement, 0), stages_) = (mobilities_[site] * k * to_w).array() + w[site];
-      right.segment(index(site, momentum, 0), stages_) = (k * to_p).array() + p[site];
-      if (!has_noise_within()) continue;
-      right[index(site, displacement, 0)] += h_ * scheme_.a(0, 0) * noise_velocity_[site];
-      right[index(site, momentum, 0)] += h_ * scheme_.a_hat(0, 0) * noise_force_[site];
+      if (to_ground_[site] == 0.0) continue;
+      right.segment(index(site, stretch, 0), stages_) += mobilities_[site] * to_ground_[site] * on_stretch;
+      right.segment(index(site, momentum, 0), stages_) -= to_ground_[site] * on_momentum;
     }
-    right = equations_.solve(right);
-    Stages stages{Eigen::MatrixXd(sites_, stages_), Eigen::MatrixXd(sites_, stages_)};
-    for (Eigen::Index site = 0; site < sites_; ++site) {
-      stages.w.row(site) = right.segment(index(site, displacement, 0), stages_);
-      stages.p.row(site) = right.segment(index(site, momentum, 0), stages_);
-    }
-    return stages;
   }
 
-  Eigen::VectorXd head_forces(const Eigen::VectorXd& head, const Stages& stages) const {
-    return stages.w.transpose() * environment_.to_head() - environment_.to_head().sum() * head;
+  /// The unknowns with the head clamped at x_.
+  Eigen::VectorXd solve_clamped(std::size_t axis) {
+    const LumpedEnvironment::Axis& row = environment_.axes()[axis];
+    set_noise(axis);
+    Eigen::VectorXd right(response_.rows());
+    for (Eigen::Index site = 0; site < sites_; ++site) {
+      right.segment(index(site, stretch, 0), stages_).setConstant(x_[axis] - row.w[site]);
+      right.segment(index(site, momentum, 0), stages_).setConstant(row.p[site]);
+      if (!has_noise_within()) continue;
+      right[index(site, stretch, 0)] -= h_ * scheme_.a(0, 0) * noise_velocity_[site];
+      right[index(site, momentum, 0)] += h_ * scheme_.a_hat(0, 0) * noise_force_[site];
+    }
+    if (!has_stages_) return right;
+    add_ground(Eigen::VectorXd::Constant(stages_, x_[axis]), right);
+    return equations_.solve(right);
+  }
+
+  /// The forces on the head at the stages.
+  Eigen::VectorXd head_forces(const Eigen::VectorXd& solution) const {
+    Eigen::VectorXd forces = Eigen::VectorXd::Zero(stages_);
+    for (Eigen::Index site = 0; site < sites_; ++site) {
+      forces -= environment_.to_head()[site] * solution.segment(index(site, stretch, 0), stages_);
+    }
+    return forces;
   }
 
   LumpedEnvironment& environment_;
@@ -185,10 +205,13 @@ class LumpedImplicitStepper final : public ImplicitEnvironmentStepper {
   bool splits_noise_;                      // whether decay and noise are applied before and after the stages
   bool has_stages_;                        // whether the sites have stages, or the exact flow is all of their motion
   Eigen::VectorXd mobilities_, dashpots_;  // those of the stages, zero if splits_noise_
+  Eigen::VectorXd to_ground_;              // stiffness of the springs to the ground, by site
   Eigen::VectorXd noise_velocity_, noise_force_;  // the noise of one stage
   Eigen::SparseLU<Eigen::SparseMatrix<double>> equations_;
+  Eigen::MatrixXd response_;  // of the unknowns to a displacement of the head by 1 at each stage
   Eigen::MatrixXd damping_;
-  std::vector<double> x_;  // displacement of the head at the start of the step
+  std::vector<Eigen::VectorXd> clamped_;  // the unknowns of the step with the head clamped, by axis
+  std::vector<double> x_;                 // displacement of the head at the start of the step
   Eigen::VectorXd pulls_;
 };
 

@@ -44,6 +44,7 @@ LumpedEnvironment::LumpedEnvironment(std::string name, Attachment attachment, Lu
       inverse_mass_(Eigen::Map<const Eigen::VectorXd>(sites_.mass.data(), static_cast<Eigen::Index>(sites_.mass.size()))
                         .cwiseInverse()),
       to_head_(sum_by_site(sites_.to_head, sites_.mass.size())),
+      to_ground_(sum_by_site(sites_.to_ground, sites_.mass.size())),
       dashpots_(sum_by_site(sites_.dashpots, sites_.mass.size())),
       mobilities_(sum_by_site(sites_.mobilities, sites_.mass.size())),
       stiffness_(stiffness_of(sites_)),

@@ -45,6 +45,7 @@ class LumpedEnvironment : public Environment, public Noisy {
   std::vector<StateField> fields() override;
   EnvironmentEnergy energy(std::span<const double> head) override;
   void force(std::span<const double> head, std::span<double> force) const override;
+  bool has_force_within_blocks() const override { return true; }
   std::unique_ptr<ExplicitEnvironmentStepper> explicit_stepper(const ExplicitScheme& scheme, double h) override;
   std::unique_ptr<ImplicitEnvironmentStepper> implicit_stepper(const PartitionedRungeKutta& scheme, double h) override;
 
@@ -70,6 +71,8 @@ class LumpedEnvironment : public Environment, public Noisy {
   const LumpedNetwork& sites() const { return sites_; }
   const Eigen::VectorXd& inverse_mass() const { return inverse_mass_; }
   const Eigen::VectorXd& to_head() const { return to_head_; }
+  /// Stiffness of the springs to the ground.
+  const Eigen::VectorXd& to_ground() const { return to_ground_; }
   const Eigen::VectorXd& dashpots() const { return dashpots_; }
   const Eigen::VectorXd& mobilities() const { return mobilities_; }
   /// The stiffness matrix of the springs between sites and to the ground.
@@ -84,7 +87,7 @@ class LumpedEnvironment : public Environment, public Noisy {
  private:
   LumpedNetwork sites_;
   NonlinearSprings nonlinear_springs_;
-  Eigen::VectorXd inverse_mass_, to_head_, dashpots_, mobilities_;
+  Eigen::VectorXd inverse_mass_, to_head_, to_ground_, dashpots_, mobilities_;
   Eigen::SparseMatrix<double> stiffness_;
   std::vector<Axis> axes_;
   double temperature_;
