@@ -109,22 +109,29 @@ Linearisation project_on_extremal_modes(const Linearisation& whole) {
           force_on_basis(whole.df_dv)};
 }
 
-/// Makes motions without stiffness and damping decay slowly. Uniform drift is not an instability, but round-off would
-/// split its double eigenvalue 1 by the square root of epsilon, which looks like one.
-void regularise_rigid_modes(const Eigen::VectorXd& mass, Eigen::MatrixXd& stiffness, Eigen::MatrixXd& damping) {
-  const Eigen::VectorXd root = mass.cwiseSqrt(), scale = root.cwiseInverse();
-  const Eigen::MatrixXd k = scale.asDiagonal() * stiffness * scale.asDiagonal();
-  const Eigen::MatrixXd c = scale.asDiagonal() * damping * scale.asDiagonal();
-  const double rate = std::sqrt(k.norm()) + c.norm();
+/// Makes motions that no force depends on decay slowly. Uniform drift is not an instability, but round-off would split
+/// its double eigenvalue 1 by the square root of epsilon, which looks like one. `field` is that of the system.
+void regularise_rigid_modes(double field, Linearisation& system) {
+  const Eigen::Index n = system.mass.size();
+  const Eigen::VectorXd root = system.mass.cwiseSqrt(), scale = root.cwiseInverse();
+  const auto scaled = [&](const Eigen::MatrixXd& matrix) -> Eigen::MatrixXd {
+    if (matrix.size() == 0) return Eigen::MatrixXd::Zero(n, n);
+    return scale.asDiagonal() * matrix * scale.asDiagonal();
+  };
+  const Eigen::MatrixXd k = scaled(system.stiffness) - scaled(system.df_dq), c = scaled(system.damping);
+  Eigen::MatrixXd gyroscopic = scaled(system.df_dv);
+  if (field != 0.0) gyroscopic += scaled(magnetic_jacobian(field, n));
+  const double rate = std::sqrt(k.norm()) + c.norm() + gyroscopic.norm();
   if (!std::isfinite(rate) || rate == 0.0) return;
-  const SymmetricEigen modes = symmetric_eigen(k * k / std::pow(rate, 4) + c / rate);
+  const SymmetricEigen modes = symmetric_eigen(k.transpose() * k / std::pow(rate, 4) + c / rate +
+                                               gyroscopic.transpose() * gyroscopic / (rate * rate));
   for (Eigen::Index i = 0; i < modes.values.size(); ++i) {
     if (modes.values[i] > 1e-13) continue;
     // Decay at a fifth and a tenth of the fastest rate: two simple eigenvalues, and a limit no lower than those of the
     // others.
     const Eigen::VectorXd shape = root.asDiagonal() * modes.vectors.col(i);
-    stiffness += 0.02 * rate * rate * shape * shape.transpose();
-    damping += 0.3 * rate * shape * shape.transpose();
+    system.stiffness += 0.02 * rate * rate * shape * shape.transpose();
+    system.damping += 0.3 * rate * shape * shape.transpose();
   }
 }
 
@@ -160,7 +167,7 @@ std::optional<Problem> linearised(const Problem& problem) {
     system.observables.clear();
     system.magnetic_field = 0.0;
   }
-  regularise_rigid_modes(system.mass, at_start.stiffness, at_start.damping);
+  regularise_rigid_modes(system.magnetic_field, at_start);
   if (at_start.df_dq.size() > 0) {
     at_start.stiffness -= at_start.df_dq;
     at_start.damping -= at_start.df_dv;
@@ -177,17 +184,44 @@ Scheme scheme_of(const Problem& problem, const Method& method, const Section& op
                                                                  : method.scheme(options);
 }
 
+/// A bound of the frequencies and rates of x' = A x, x = (q, v), up to a factor: sqrt(K) + C in mass-scaled
+/// coordinates.
+double rate_of(const Eigen::MatrixXd& system, const Eigen::VectorXd& mass) {
+  const Eigen::Index n = mass.size();
+  const Eigen::VectorXd root = mass.cwiseSqrt();
+  const auto row_sum = [&](const Eigen::MatrixXd& block) {
+    return (root.asDiagonal() * block * root.cwiseInverse().asDiagonal()).cwiseAbs().rowwise().sum().maxCoeff();
+  };
+  return std::sqrt(row_sum(system.bottomLeftCorner(n, n))) + row_sum(system.bottomRightCorner(n, n));
+}
+
 /// Finds the largest stable step of a scheme on a linear problem, on which a step is a matrix.
+///
+/// Eigenvalues are computed in units of masses and of the fastest rate. In other units one matrix would have entries of
+/// very different sizes, and its round-off would look like growth.
 void find_limit(const Scheme& scheme, Problem& linear, StabilityLimit& limit) {
-  // The growth at an unstable equilibrium does not depend on the step.
   constexpr double slack = 1e-10;
-  if (spectral_abscissa(system_matrix(linear)) > slack) {
+  const Eigen::MatrixXd system = system_matrix(linear);
+  const Eigen::VectorXd& mass = linear.system().mass;
+  const double rate = rate_of(system, mass);
+  if (rate == 0.0) {  // free particles
     limit.largest_step = infinity;
     return;
   }
-  const auto is_stable = [&](double h) { return spectral_radius(step_matrix(scheme, linear, h)) <= 1.0 + slack; };
-  const double fastest = std::max(system_matrix(linear).cwiseAbs().rowwise().sum().maxCoeff(), 1e-300);
-  double stable = 1e-4 / fastest;
+  Eigen::VectorXd units(2 * mass.size());
+  units << mass.cwiseSqrt().cwiseInverse(), rate * mass.cwiseSqrt().cwiseInverse();
+  const auto in_units = [&](const Eigen::MatrixXd& matrix) -> Eigen::MatrixXd {
+    return units.cwiseInverse().asDiagonal() * matrix * units.asDiagonal();
+  };
+  // The growth at an unstable equilibrium does not depend on the step.
+  if (spectral_abscissa(in_units(system) / rate) > slack) {
+    limit.largest_step = infinity;
+    return;
+  }
+  const auto is_stable = [&](double h) {
+    return spectral_radius(in_units(step_matrix(scheme, linear, h))) <= 1.0 + slack;
+  };
+  double stable = 1e-4 / rate;
   if (!is_stable(stable)) {
     limit.never_stable = true;
     return;

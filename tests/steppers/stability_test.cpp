@@ -162,6 +162,30 @@ TEST(Stability, FreeMotionsAreNoInstability) {
   }
 }
 
+// In other units of mass and time the limit is the same multiple of the unit of time.
+TEST(Stability, LimitsScaleWithTheUnits) {
+  for (const double mass : {1e-9, 1.0, 1e9}) {
+    for (const double time : {1e-9, 1.0, 1e9}) {
+      Scene scene;
+      scene.system.particles = 2;
+      scene.system.mass = mass * Eigen::VectorXd{{1.0, 3.0}};
+      scene.system.potential = std::make_shared<QuadraticPotential>(
+          Eigen::MatrixXd(mass / (time * time) * Eigen::MatrixXd{{5.0, -2.0}, {-2.0, 3.0}}));
+      scene.system.q0 = scene.system.v0 = Eigen::VectorXd::Zero(2);
+      const auto limit = [&](const char* name, double damping) {
+        scene.damping = damping * mass / time * Eigen::MatrixXd{{1.0, -1.0}, {-1.0, 1.0}};
+        const MethodCase& method = method_case(name);
+        return stability_limit(make_problem(scene, test_world()), *method.method, method.options);
+      };
+      // The larger root s = omega^2 of (5 - s)(1 - s) = 4/3.
+      const double highest = std::sqrt(3.0 + std::sqrt(4.0 + 4.0 / 3.0));
+      EXPECT_NEAR(limit("rk4", 0.0).largest_step / time, std::sqrt(8.0) / highest, 1e-6) << mass << " " << time;
+      EXPECT_TRUE(limit("explicit-euler", 0.0).never_stable) << mass << " " << time;
+      EXPECT_FALSE(limit("explicit-euler", 1.5).never_stable) << mass << " " << time;
+    }
+  }
+}
+
 TEST(Stability, NonlinearProblemsAreJudgedAtTheirStart) {
   Scene scene = oscillator(1.0, 0.0);
   scene.system.q0 = Eigen::VectorXd::Constant(1, 2.0);
@@ -267,6 +291,33 @@ TEST(StabilityLimit, OfATypedLagrangianIsThatOfItsSecondDerivatives) {
         << name;
   }
   EXPECT_TRUE(stability_limit(problem, *method_case("explicit-euler").method, Section()).never_stable);
+}
+
+// Where the stiffness vanishes, its round-off limits no step: two horizontal rods, and one rod beside a bob that is
+// free. Likewise the free motion of a charge along a field in a direction of its own.
+TEST(StabilityLimit, HasNoLimitFromRoundOff) {
+  ParticleSystem horizontal = double_pendulum();
+  horizontal.q0 = Eigen::Vector2d(M_PI / 2, M_PI / 2);
+  horizontal.v0.setZero();
+  const ParticleSystem beside = typed_system("(a_dot^2 + x_dot^2 + a_dot*x_dot*sin(a))/2 + 9.81*cos(a)", {"a", "x"},
+                                             Eigen::Vector2d(M_PI / 2, 0.3), Eigen::Vector2d(0.0, 0.2));
+  const ParticleSystem along_field = typed_system(
+      "(x_dot^2 + y_dot^2 + z1_dot^2)/2 + (0.3*(y*z1_dot - z1*y_dot) + 0.7*(z1*x_dot - x*z1_dot) + "
+      "1.1*(x*y_dot - y*x_dot))/2",
+      {"x", "y", "z1"}, Eigen::Vector3d(0.1, 0.2, 0.3), Eigen::Vector3d(0.4, -0.2, 0.6));
+  for (const char* name : {"rk4", "lobatto(stages=2)", "gamma(gamma=0.250000)"}) {
+    const MethodCase& method = method_case(name);
+    for (const ParticleSystem& system : {horizontal, beside}) {
+      const Problem problem(system, Eigen::MatrixXd::Zero(2, 2), {}, test_world());
+      const StabilityLimit limit = stability_limit(problem, *method.method, method.options);
+      EXPECT_FALSE(limit.never_stable) << name;
+      EXPECT_GT(limit.largest_step, 1e3) << name;
+    }
+  }
+  const Problem problem(along_field, Eigen::MatrixXd::Zero(3, 3), {}, test_world());
+  const MethodCase& method = method_case("rk4");
+  const StabilityLimit limit = stability_limit(problem, *method.method, method.options);
+  EXPECT_NEAR(limit.largest_step, method.properties.imaginary_axis_limit / std::sqrt(0.09 + 0.49 + 1.21), 1e-6);
 }
 
 // x'' = -w^2 x + B y', y'' = -w^2 y - B x' rotates with the frequency sqrt(w^2 + B^2/4) + B/2 and a slower one.
