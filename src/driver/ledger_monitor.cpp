@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "model/gyration.hpp"
 
@@ -13,7 +14,10 @@ namespace bathline {
 
 namespace {
 
-/// A bound of the frequencies and decay rates at a state: the largest row sum of the mass-scaled matrices.
+constexpr double epsilon = std::numeric_limits<double>::epsilon();
+
+/// A bound of the frequencies and decay rates at a state: the largest row sum of the mass-scaled matrices. Without the
+/// gyration in a magnetic field.
 double fastest_rate(const Problem& problem, const Eigen::VectorXd& velocity) {
   const ParticleSystem& system = problem.system();
   const Eigen::VectorXd scale = system.mass.cwiseSqrt().cwiseInverse();
@@ -28,7 +32,7 @@ double fastest_rate(const Problem& problem, const Eigen::VectorXd& velocity) {
     problem.jacobians(problem.q, velocity, problem.clock.at(0.0), by_q, by_v);
     rate = std::max({rate, std::sqrt(row_sum(by_q)), row_sum(by_v)});
   }
-  return std::max(rate, cyclotron_frequency(system.magnetic_field, system.mass));
+  return rate;
 }
 
 /// Rates at a state, in mass-scaled coordinates.
@@ -104,12 +108,21 @@ LedgerMonitor::LedgerMonitor(const Case& this_case, const Problem& problem) : ca
   // Herglotz: the work is summed with the mean velocity of each step, to first order even if the trajectory is exact.
   if (std::holds_alternative<HerglotzScheme>(this_case.scheme)) order_ = 1;
   has_drift_ = !properties.symplectic;
+  const auto* splitting = std::get_if<ExplicitScheme>(&this_case.scheme);
+  has_exact_gyration_ = splitting != nullptr && splitting->b.empty();
   is_linear_ = problem.system().has_linear_forces() && problem.has_linear_environments();
   const double limit = properties.imaginary_axis_limit;
   limit_ = limit > 0.0 ? limit : 2.0;
   double highest = 0.0;
   for (const auto& environment : problem.environments()) {
-    highest = std::max(highest, environment->properties().highest_frequency);
+    const EnvironmentProperties& line = environment->properties();
+    highest = std::max(highest, line.highest_frequency);
+    if (!std::holds_alternative<PartitionedRungeKutta>(this_case.scheme) || !line.front_speed ||
+        !std::isfinite(line.damping))
+      continue;
+    // D = sqrt(lambda M) and omega^2 = 4 lambda/M give M = 2 D/omega and lambda = D omega/2.
+    const double kick = 0.5 * this_case.step * line.damping * line.highest_frequency * epsilon;
+    round_off_ += static_cast<double>(line.sites) * kick * kick * line.highest_frequency / (4.0 * line.damping);
   }
   environment_rate_ = this_case.step * highest / limit_;
 }
@@ -127,7 +140,17 @@ double LedgerMonitor::explained(double by_state) const {
 }
 
 LedgerMonitor::Explanation LedgerMonitor::explain(const Problem& problem) {
-  const RateEstimate rates = problem.system().lagrangian ? rates_of_lagrangian(problem) : rates_of_masses(problem);
+  RateEstimate rates = problem.system().lagrangian ? rates_of_lagrangian(problem) : rates_of_masses(problem);
+  if (history_.steps == 0.0) {
+    // Over a whole run without a restoring force, the acceleration gives the speed.
+    const double slowest = std::max(rates.rate, 1.0 / std::max(case_.end, case_.step));
+    history_.motion = 0.5 * (rates.speed_squared + std::pow(rates.acceleration / slowest, 2));
+    history_.records = 1.0;
+  }
+  if (!has_exact_gyration_) {
+    const ParticleSystem& system = problem.system();
+    rates.rate = std::max(rates.rate, cyclotron_frequency(system.magnetic_field, system.mass));
+  }
   const double h = case_.step, h_omega = h * rates.rate, ratio = h_omega / limit_;
   if (history_.steps == 0.0 && std::isfinite(h_omega)) history_.first_rate = h_omega;
   double max_h_omega = std::max(0.5 * std::min(limit_, 2.0), 1.2 * history_.first_rate);
@@ -140,6 +163,10 @@ LedgerMonitor::Explanation LedgerMonitor::explain(const Problem& problem) {
   history_.state = std::max(history_.state, explanation.excursion);
   history_.rate = std::max(history_.rate, h_omega);
   return explanation;
+}
+
+bool LedgerMonitor::is_round_off() const {
+  return history_.excursion <= 4.0 * round_off_ * history_.steps * history_.displacement * history_.displacement;
 }
 
 void LedgerMonitor::record(const StateView& moment, const EnergyLedger& ledger) {
@@ -157,6 +184,7 @@ void LedgerMonitor::record(const StateView& moment, const EnergyLedger& ledger) 
   const double steps = static_cast<double>(moment.step) - (is_start ? 0.0 : history_.steps);
   history_.steps = static_cast<double>(moment.step);
   history_.kinetic = std::max(history_.kinetic, *kinetic);
+  history_.displacement = std::max(history_.displacement, (problem.q - problem.system().q0).norm());
   history_.environments = std::max(history_.environments, std::abs(ledger.environment) + std::abs(ledger.interaction));
   history_.exchanged += std::abs(ledger.dissipated - history_.dissipated) + std::abs(ledger.work - history_.work);
   history_.dissipated = ledger.dissipated;
@@ -166,10 +194,16 @@ void LedgerMonitor::record(const StateView& moment, const EnergyLedger& ledger) 
     history_.drift += steps * std::pow(explanation.h_omega, order_ + 1) / std::tgamma(order_ + 1) * history_.kinetic;
     if (is_start) history_.first_state = explanation.excursion;
   }
-  const double excursion = std::abs(ledger.total() - history_.start);
+  // The round-off of large terms, such as a potential energy far from 0, is no error of the motion.
+  const double terms = std::abs(ledger.particles) + std::abs(ledger.environment) + std::abs(ledger.interaction) +
+                       std::abs(ledger.dissipated) + std::abs(ledger.work);
+  double excursion = std::abs(ledger.total() - history_.start);
+  if (excursion <= 1e3 * epsilon * terms) excursion = 0.0;
   history_.excursion = std::max(history_.excursion, excursion);
+  if (!is_linear_) compare_with_motion(moment.time, *kinetic, excursion);
   // A linear run beyond its stability limit grows; there has been a warning before the run.
-  if (history_.unexplained_at >= 0.0 || (is_linear_ && history_.first_rate > 0.95 * limit_)) return;
+  if (is_linear_ && history_.first_rate > 0.95 * limit_) return;
+  if (history_.unexplained_at >= 0.0) return;
   if (!(excursion > explained(history_.first_state))) return;
   // The cost is quadratic in the size, so that large systems are inspected at geometrically spaced steps.
   const bool is_large = problem.q.size() > 64;
@@ -182,8 +216,31 @@ void LedgerMonitor::record(const StateView& moment, const EnergyLedger& ledger) 
   history_.explained = limit;
 }
 
+void LedgerMonitor::compare_with_motion(double time, double kinetic, double excursion) {
+  history_.motion += std::max(0.0, kinetic + history_.exchanged - excursion);
+  ++history_.records;
+  if (excursion > 0.5 * kinetic) history_.lasting = std::max(history_.lasting, excursion);
+  if (!(history_.lasting > energy_of_motion())) {
+    history_.lost_at = -1.0;
+  } else if (history_.lost_at < 0.0) {
+    history_.lost_at = time;
+  }
+}
+
 std::optional<std::string> LedgerMonitor::warning() const {
-  if (history_.unexplained_at < 0.0) return std::nullopt;
+  if (history_.unexplained_at < 0.0 && history_.lost_at < 0.0) return std::nullopt;
+  if (is_round_off()) {
+    return fmt::format(
+        "{}: energy_total drifts by {:.3g} J, which is round-off in springs that are very stiff for the step {}; the "
+        "energies of the environments are invalid, the trajectory is not",
+        case_.label, history_.excursion, case_.step);
+  }
+  if (history_.unexplained_at < 0.0) {
+    return fmt::format(
+        "{}: energy_total drifts by {:.3g} J; from t = {:.6g} on the drift exceeds the {:.3g} J of the motion itself, "
+        "so that the trajectory is invalid from there on",
+        case_.label, history_.excursion, history_.lost_at, energy_of_motion());
+  }
   return fmt::format(
       "{}: energy_total drifts by {:.3g} J; from t = {:.6g} on the drift exceeds the {:.3g} J expected of {} with step "
       "{}, so that the trajectory is invalid from there on",
@@ -192,10 +249,13 @@ std::optional<std::string> LedgerMonitor::warning() const {
 }
 
 void LedgerMonitor::serialise(Archive& archive) {
-  archive.numbers("seen", {&history_.steps, &history_.start, &history_.kinetic, &history_.environments,
-                           &history_.exchanged, &history_.dissipated, &history_.work, &history_.state,
-                           &history_.first_state, &history_.inspected, &history_.first_rate, &history_.rate,
-                           &history_.drift, &history_.excursion, &history_.unexplained_at, &history_.explained});
+  archive.numbers(
+      "seen",
+      {&history_.steps,       &history_.start,  &history_.kinetic, &history_.environments, &history_.exchanged,
+       &history_.dissipated,  &history_.work,   &history_.state,   &history_.first_state,  &history_.inspected,
+       &history_.first_rate,  &history_.rate,   &history_.drift,   &history_.excursion,    &history_.unexplained_at,
+       &history_.explained,   &history_.motion, &history_.records, &history_.lasting,      &history_.lost_at,
+       &history_.displacement});
 }
 
 }  // namespace bathline

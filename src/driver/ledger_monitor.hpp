@@ -28,6 +28,19 @@ namespace bathline {
 /// The sum counts twice, plus a thousandth of the energy as a tolerance. For nonlinear motion, a scheme beyond half its
 /// limit (without a limit: for h omega above 1) has no modified energy: such states explain nothing, so that only the
 /// explanations of earlier states hold, unless the run starts in such a state.
+///
+/// Splittings have the gyration in a magnetic field exactly, so that its frequency is no part of omega for them.
+///
+/// Under implicit schemes, stiff lines may have round-off instead of energies: the force lambda eps x of a spring's
+/// round-off changes the momentum of each site in each step, in all by N t/h (h lambda eps x)^2/(2M) J. The warning
+/// distinguishes that.
+///
+/// In nonlinear motion, an excursion beyond the energy of the motion itself is reported even if it is explained. That
+/// energy is twice the mean over the records of the kinetic and the exchanged energy less the excursion, for a Kepler
+/// orbit twice and for an oscillator once its energy, plus the largest energy of the environments. The mean begins with
+/// the energy of the oscillation linearised at the start, (u^2 + (a/omega)^2)/2. Excursions below half the kinetic
+/// energy at that time are left out: they end with a close passage. Linear motion needs no such report, as only steps
+/// beyond the stability limit, of which the checks warn, make its energy grow.
 class LedgerMonitor {
  public:
   LedgerMonitor(const Case& this_case, const Problem& problem);
@@ -58,7 +71,16 @@ class LedgerMonitor {
     double excursion = 0.0;        // maximum so far
     double unexplained_at = -1.0;  // time of the first unexplained excursion; negative: none
     double explained = 0.0;        // the explained excursion at that time
+    double motion = 0.0;           // kinetic and exchanged energy less the excursion, sum over the records
+    double records = 0.0;          // number of terms of that sum
+    double lasting = 0.0;          // maximal excursion beyond half the kinetic energy
+    double lost_at = -1.0;         // time since which that exceeds the energy of the motion; negative: none
+    double displacement = 0.0;     // of the particles from the start, maximum so far
   };
+  /// Compares the excursion at `time` with the energy of the motion.
+  void compare_with_motion(double time, double kinetic, double excursion);
+  double energy_of_motion() const { return 2.0 * history_.motion / history_.records + history_.environments; }
+  bool is_round_off() const;
   /// The explained excursion, if states explain `by_state` of it.
   double explained(double by_state) const;
   struct Explanation {
@@ -73,8 +95,10 @@ class LedgerMonitor {
   int order_;
   bool has_drift_;
   bool is_linear_;
+  bool has_exact_gyration_;
   double limit_;             // of h omega; infinity where a scheme has none
   double environment_rate_;  // h omega of the environments over the limit
+  double round_off_ = 0.0;   // energy from round-off in lines per step and squared displacement, J/m^2
   History history_;
 };
 

@@ -369,12 +369,42 @@ TEST(MpiTrajectory, SaysWhereTheLedgerLeftWhatTheSchemeCanExplain) {
   }
 }
 
+// rk4 loses energy at every pericentre, by itself no more than its order explains: the orbit shrinks to a tenth until
+// the planet is thrown out.
+TEST(MpiTrajectory, ReportsAnExcursionBeyondTheEnergyOfTheMotionWhateverExplainsIt) {
+  const std::string eccentric =
+      "kind = \"kepler\"\nM = 1.0\nmu = 1.0\nalpha = 0.0\nq0 = [[0.1, 0.0]]\nv0 = [[0.0, 4.358898943540674]]\n";
+  for (const char* steps : {"15000", "20300"}) {
+    EXPECT_THAT(ledger_finding(eccentric, "step = 0.016\nsteps = " + std::string(steps) + "\n",
+                               "method = \"rk4\"\non = \"open\"\n"),
+                testing::HasSubstr("J of the motion itself"))
+        << steps;
+  }
+}
+
+// Springs of 1e12 N/m on sites of 1e-12 kg are a damper of 1 kg/s. Their round-off is no error of the trajectory.
+TEST(MpiTrajectory, DistinguishesRoundOffInStiffLines) {
+  const std::string stiff =
+      "kind = \"single-oscillator\"\nm = 1.0\nk = 1.0\nq0 = [1.0]\n[[environments]]\nkind = \"spring-mass-line\"\n"
+      "name = \"line\"\nM = 1e-12\nlambda = 1e12\nsites = 200\nfar_end = \"matched\"\n";
+  for (const char* method : {"\"gamma\"\ngamma = 0.5\n", "\"gauss\"\nstages = 2\n"}) {
+    EXPECT_THAT(ledger_finding(stiff, "step = 0.01\nsteps = 500\n", "on = \"closed\"\nmethod = " + std::string(method)),
+                testing::HasSubstr("round-off in springs"))
+        << method;
+  }
+}
+
 TEST(MpiTrajectory, TakesWhatASchemeDoesByDesignForGranted) {
   const std::string ellipse =
       "kind = \"kepler\"\nM = 1.0\nmu = 1.0\nalpha = 0.0\nq0 = [[1.8, 0.0]]\nv0 = [[0.0, 0.3333333]]\n";
   const std::string pair =
       "kind = \"pair-potential\"\nmasses = [1.0, 2.0]\ndamping = [0.1, 0.0]\nq0 = [0.0, 1.4]\n"
       "potential = { kind = \"morse\", depth = 1.0, width = 1.0, r0 = 1.0 }\n";
+  const std::string charge =
+      "kind = \"formula\"\ncoordinates = [\"x\", \"y\"]\nmasses = [1.0, 1.0]\nV = \"(x^2 + y^2)/2 + x^4/4\"\n"
+      "q0 = [1.0, 0.0]\nv0 = [0.0, 0.5]\nmagnetic_field = 25.0\n";
+  const std::string shifted =
+      "kind = \"formula\"\ncoordinates = [\"x\"]\nmasses = [1.0]\nV = \"1e6 + x^2/2 + x^4/4\"\nq0 = [1e-6]\n";
   const auto oscillator = [](const char* damping) {
     return std::string("kind = \"single-oscillator\"\nm = 1.0\nk = 1.0\nq0 = [1.0]\ndamping = ") + damping + "\n";
   };
@@ -391,6 +421,10 @@ TEST(MpiTrajectory, TakesWhatASchemeDoesByDesignForGranted) {
       {ellipse, "step = 0.02\nsteps = 2000\n", "method = \"yoshida4\"\n"},
       {ellipse, "step = 0.02\nsteps = 2000\n", "method = \"time-centred\"\n"},
       {ellipse, "step = 0.02\nsteps = 200\n", "method = \"exact\"\n"},
+      // A gyration by two fifths of a turn per step, and a potential energy far from 0.
+      {charge, "step = 0.1\nsteps = 2000\n", "method = \"stoermer-verlet\"\n"},
+      {charge, "step = 0.1\nsteps = 2000\n", "method = \"yoshida4\"\n"},
+      {shifted, "step = 0.1\nsteps = 2000\n", "method = \"stoermer-verlet\"\n"},
       // Drifts.
       {oscillator("0.0"), "step = 0.1\nsteps = 500\n", "method = \"explicit-euler\"\n"},
       {oscillator("0.0"), "step = 0.1\nsteps = 500\n", "method = \"implicit-euler\"\n"},
