@@ -48,6 +48,7 @@ Feasibility::Feasibility(const Recipe& recipe, const Experiment& experiment, Mis
   for_each_case([&](std::size_t index) { check_contact(index, mistakes); });
   if (mistakes.count() > before_system) return;
   check_memory(mistakes);
+  where_readable([&] { check_section(mistakes); });
   if (mistakes.count() > before_system) return;
   for_each_case([&](std::size_t index) {
     if (is_unsupported(index, mistakes)) return;
@@ -359,6 +360,25 @@ void Feasibility::check_memory(Mistakes& mistakes) {
                     sites, name, memory.needed / gibibyte, memory.is_rank_limit ? "rank" : "node",
                     memory.available / gibibyte, std::floor(memory.available / memory.needed * sites), name,
                     memory.is_rank_limit ? "ranks" : "nodes"));
+    return;
+  }
+}
+
+void Feasibility::check_section(Mistakes& mistakes) const {
+  // Between two steps the points are interpolated, so that more of them contain nothing new.
+  constexpr double max_points_per_step = 1e3, max_points = 1e9;
+  const std::optional<PoincarePlan>& section = experiment_.output().section;
+  if (!section || section->period == 0.0) return;
+  for (const Case& this_case : experiment_.readable_cases()) {
+    const double end = static_cast<double>(this_case.steps) * this_case.step, points = section->points(end);
+    const double min_period = std::max(this_case.step / max_points_per_step, end / max_points);
+    if (points <= 1.0 || section->period >= min_period * (1.0 - 1e-9)) continue;
+    const double bytes = points * static_cast<double>(sizeof(double) * (1 + 2 * experiment_.system().size()));
+    mistakes.add(recipe_.output.table("poincare_section").where("period"),
+                 fmt::format("period = {}: `{}` would record {:.3g} points, {:.3g} GB, in {} steps of {}; take a "
+                             "period of at least {:.3g}",
+                             section->period, this_case.label, points, bytes / 1e9, this_case.steps, this_case.step,
+                             min_period));
     return;
   }
 }

@@ -13,10 +13,10 @@ namespace bathline {
 /// Checks every case that could be read; the problem of each case is built once.
 class Feasibility {
  public:
-  /// Adds to the mistakes what prevents a case from running: undefined damping, forces, or derivatives that
-  /// a method needs, that are not finite at the start, a method that supports neither the system nor the environments,
-  /// too little memory, a step beyond the stability limit. `recipe`, from which `experiment` was made, and `experiment`
-  /// must outlive this. @note Collective.
+  /// Adds to the mistakes what prevents a case from running: undefined damping, forces, or derivatives that a method
+  /// needs, that are not finite at the start, a method that supports neither the system nor the environments, too little
+  /// memory, too many points of a section, a step beyond the stability limit. `recipe`, from which `experiment` was made,
+  /// and `experiment` must outlive this. @note Collective.
   Feasibility(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes);
 
   /// Warnings: an echo before the end, a band edge below the particles' frequencies, an unstable method, a grid that is
@@ -44,6 +44,8 @@ class Feasibility {
   /// known.
   void check_white_environments(std::size_t index, Mistakes& mistakes);
   void check_memory(Mistakes& mistakes);
+  /// A stroboscopic section has a period for which its points can be stored.
+  void check_section(Mistakes& mistakes) const;
   /// The key that determines the size of an environment; `kind` if there is none.
   std::string size_key(const Section& environment) const;
   void check_stability(std::size_t index, Mistakes& mistakes);

@@ -1,6 +1,7 @@
 // The Poincare or stroboscopic section that a recipe requests.
 #pragma once
 
+#include <cmath>
 #include <string>
 
 #include "model/formula/phase_function.hpp"
@@ -14,6 +15,8 @@ struct PoincarePlan {
   int direction = 1;    ///< 1: upwards, -1: downwards, 0: both
   double period = 0.0;  ///< of a stroboscopic section, s
   std::string title;    ///< "x = 0, upwards"
+  /// The number of points of a stroboscopic section until the time `end`; 0 for other sections.
+  double points(double end) const { return period > 0.0 ? std::floor(end / period * (1.0 + 1e-9)) : 0.0; }
 };
 
 /// Reads the table `[output] section`. Adds a mistake and throws UnreadableValue if there is one.

@@ -48,8 +48,11 @@ void check_recipe(const RunRequest& request, const Program& program) {
   for (std::size_t i = 0; i < prepared.experiment->cases().size(); ++i) {
     const Case& this_case = prepared.experiment->cases()[i];
     const std::string environments = environments_of(prepared.feasibility->problem(i));
-    fmt::print("  {:<24} {} on the {} system, {} steps of {}{}\n", this_case.label, this_case.method->entry.name,
-               this_case.closed ? "closed" : "open", this_case.steps, this_case.step, environments);
+    const std::optional<PoincarePlan>& section = prepared.experiment->output().section;
+    const double points = section ? section->points(static_cast<double>(this_case.steps) * this_case.step) : 0.0;
+    fmt::print("  {:<24} {} on the {} system, {} steps of {}{}{}\n", this_case.label, this_case.method->entry.name,
+               this_case.closed ? "closed" : "open", this_case.steps, this_case.step, environments,
+               points > 0.0 ? fmt::format(", {:.0f} points of the section", points) : "");
   }
 }
 

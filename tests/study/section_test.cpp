@@ -166,6 +166,44 @@ poincare_section = { of = "x - y_dot/2" }
   EXPECT_NEAR(run.values("run/poincare_p")[0], 2.0, 1e-9);
 }
 
+// Points are taken within blocks of steps if the records are far apart, and of single steps if every step is recorded.
+TEST(MpiSection, DoesNotDependOnTheBlocksOfSteps) {
+  const auto line = [](int sites) {
+    return "kind = \"spring-mass-line\"\nsites = " + std::to_string(sites) + "\nM = 0.1\nlambda = 3.0\n";
+  };
+  const std::string environments[] = {line(60),
+                                      line(2500),
+                                      line(2500) + "far_end = \"matched\"\n",
+                                      line(40000),
+                                      "kind = \"spring-mass-line\"\nsites = \"infinite\"\nM = 0.1\nlambda = 3.0\n",
+                                      "kind = \"memory\"\nstiffness = [1.0]\nrate = [0.8]\nfrequency = [1.3]\n",
+                                      "kind = \"heat-bath\"\noscillators = 300\ndamping = 0.4\nomega_max = 8.0\n"};
+  const char* const integrators[] = {"method = \"gamma\"\ngamma = 0.0\n", "method = \"stoermer-verlet\"\n",
+                                     "method = \"rk4\"\n", "method = \"gamma\"\ngamma = 0.5\n",
+                                     "method = \"gauss\"\nstages = 2\n"};
+  for (const std::string& environment : environments) {
+    for (const std::string integrator : integrators) {
+      const auto section = [&](int every) {
+        std::string text = pendulum(0.05, 300, "{ of = \"theta\", direction = \"both\" }");
+        text.replace(text.find("method = \"exact\"\n"), 17, integrator);
+        text.replace(text.find("every = 1000"), 12, "every = " + std::to_string(every));
+        text.replace(text.find("[time]"), 6, "[[environments]]\nname = \"e\"\n" + environment + "[time]");
+        const RunStudy run(text);
+        EXPECT_EQ(run.report, "");
+        std::vector<double> all = run.values("run/poincare_time");
+        const std::vector<double> p = run.values("run/poincare_p");
+        all.insert(all.end(), p.begin(), p.end());
+        return all;
+      };
+      // rk4 has no semi-infinite line.
+      if (integrator.find("rk4") != std::string::npos && environment.find("infinite") != std::string::npos) continue;
+      const std::vector<double> blocks = section(1000);
+      EXPECT_GE(blocks.size(), 4u) << integrator << environment;
+      EXPECT_EQ(blocks, section(1)) << integrator << environment;
+    }
+  }
+}
+
 TEST(MpiSection, SaysWhatIsWrong) {
   const auto report = [](const std::string& section) { return RunStudy(pendulum(0.1, 10, section)).report; };
   EXPECT_THAT(report("{ }"), AllOf(HasSubstr("r.toml:17:"), HasSubstr("either `of`")));
@@ -173,6 +211,11 @@ TEST(MpiSection, SaysWhatIsWrong) {
   EXPECT_THAT(report("{ of = \"thetta\" }"), AllOf(HasSubstr("r.toml:17:"), HasSubstr("did you mean `theta`?")));
   EXPECT_THAT(report("{ of = \"1/(theta - 2)\" }"), HasSubstr("no finite value"));
   EXPECT_THAT(report("{ period = 0.0 }"), HasSubstr("period"));
+  // More points than can be stored, and as many as fit.
+  EXPECT_THAT(report("{ period = 1e-9 }"), AllOf(HasSubstr("r.toml:17:"), HasSubstr("1e+09 points, 24 GB"),
+                                                 HasSubstr("a period of at least 0.0001")));
+  EXPECT_THAT(report("{ period = 9.9e-5 }"), HasSubstr("points"));
+  EXPECT_EQ(report("{ period = 1e-4 }"), "");
   EXPECT_THAT(report("{ of = \"theta\", direction = \"left\" }"), HasSubstr("direction"));
 }
 
