@@ -2,6 +2,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <limits>
 
 namespace bathline {
 
@@ -22,9 +23,31 @@ SymmetricEigen symmetric_eigen(const Eigen::MatrixXd& matrix);
 double largest_symmetric_eigenvalue(const Eigen::MatrixXd& matrix);
 bool is_positive_definite(const Eigen::MatrixXd& symmetric);
 
-/// W with A^T W + W A + Q = 0, if no two eigenvalues of A add up to zero.
+/// W with A^T W + W A + Q = 0, if no two eigenvalues of A add up to zero; O(n^3).
 Eigen::MatrixXd solve_lyapunov(const Eigen::MatrixXd& a, const Eigen::MatrixXd& q);
-/// W with W = Q + A^T W A, if no two eigenvalues of A have the product one.
+/// W with W = Q + A^T W A, if no two eigenvalues of A have the product one; O(n^3).
 Eigen::MatrixXd solve_discrete_lyapunov(const Eigen::MatrixXd& a, const Eigen::MatrixXd& q);
+
+/// The motion of a linear system that decays most slowly; its rate is negative where it grows.
+struct SlowestMotion {
+  double rate = std::numeric_limits<double>::infinity();  ///< 1/s
+  double uncertainty = 0.0;                               ///< of the rate, by round-off, 1/s
+  double frequency = 0.0;                                 ///< rad/s
+  /// Whether the rate is positive and has three digits, as have stationary covariances then.
+  bool decays() const { return rate > 1e3 * uncertainty; }
+};
+/// That of x' = A x.
+SlowestMotion slowest_motion_of_flow(const Eigen::MatrixXd& a);
+/// That of x+ = A x, a step of h seconds.
+SlowestMotion slowest_motion_of_steps(const Eigen::MatrixXd& a, double h);
+
+/// A linear map on the space that its arguments span: z+ = matrix z, x = basis z.
+struct ReducedMap {
+  Eigen::MatrixXd basis;   ///< orthonormal columns; none where all arguments are below `threshold`
+  Eigen::MatrixXd matrix;  ///< in that basis
+};
+/// The map that takes the columns of `from` to those of `to`, by least squares. Directions in which all columns are
+/// below `threshold`, or below 1e-12 of the largest, are dropped. Source: schmid2010, dynamic mode decomposition.
+ReducedMap fit_linear_map(const Eigen::MatrixXd& from, const Eigen::MatrixXd& to, double threshold);
 
 }  // namespace bathline

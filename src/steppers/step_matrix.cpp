@@ -2,7 +2,11 @@
 #include "steppers/step_matrix.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <functional>
+#include <limits>
+#include <utility>
 #include <vector>
 
 #include "steppers/stepper.hpp"
@@ -152,53 +156,113 @@ namespace {
 class ImpulseResponses {
  public:
   ImpulseResponses(const Scheme& scheme, Problem& problem, double h)
-      : problem_(problem), stepper_(make_stepper(scheme, problem, h)), sources_(sources(problem)) {}
-
-  /// <x x^T> of x = (q, v) after `steps` steps from rest.
-  Eigen::MatrixXd covariance(int steps) {
-    const Eigen::Index n = 2 * problem_.q.size();
-    Eigen::MatrixXd sum = Eigen::MatrixXd::Zero(n, n);
-    disable_noise(problem_);
-    const Eigen::MatrixXd rest_path = path(steps);
+      : problem_(problem), h_(h), stepper_(make_stepper(scheme, problem, h)), sources_(sources(problem)) {
     for (const auto& set_source : sources_) {
       // The first step requests no numbers of later steps than `last`, but may request those of earlier ones.
-      std::int64_t last = 0;
-      double start_count = 0.0, step_count = 0.0;
+      Input input;
       set_source([&](std::int64_t step, int, std::span<double> numbers) {
         std::fill(numbers.begin(), numbers.end(), 0.0);
-        last = std::max(last, step);
-        (step == NoiseStream::before_first_step ? start_count : step_count) = static_cast<double>(numbers.size());
+        input.last = std::max(input.last, step);
+        if (step != NoiseStream::before_first_step) input.count = static_cast<double>(numbers.size());
       });
       path(1);
-      const auto choose = [&](std::int64_t step, int draw, int index) {
-        set_source([=](std::int64_t current_step, int current_draw, std::span<double> numbers) {
-          std::fill(numbers.begin(), numbers.end(), 0.0);
-          if (current_step == step && current_draw == draw) numbers[static_cast<std::size_t>(index)] = 1.0;
-        });
-      };
-      // By invariance in time the response at the end to a number of a later step is the response to the same number of
-      // the first step, as many steps before the end.
+      disable_noise(problem_);
+      input.count = problem_.communicator().max(input.count);
+      input.last = static_cast<std::int64_t>(problem_.communicator().max(static_cast<double>(input.last)));
+      inputs_.push_back(input);
+    }
+  }
+
+  /// Number of steps after which no random number of the responses is used any more.
+  std::int64_t driven_steps() const {
+    std::int64_t steps = 1;
+    for (const Input& input : inputs_) steps = std::max(steps, input.last + 1);
+    return steps;
+  }
+
+  struct Estimate {
+    Eigen::MatrixXd covariance;
+    SlowestMotion slowest;
+  };
+  /// The stationary <x x^T> of x = (q, v) from the first `steps` steps of the responses, of which the second half is
+  /// not driven. The others are extrapolated by the linear map that fits this half.
+  ///
+  /// By invariance in time the response at the end to a number of a later step is the response to the same number of
+  /// the first step, as many steps before the end.
+  Estimate estimate(int steps) {
+    disable_noise(problem_);
+    const Eigen::MatrixXd rest_path = path(steps);
+    std::vector<Eigen::MatrixXd> responses;
+    for (std::size_t source = 0; source < sources_.size(); ++source) {
+      const std::int64_t last = inputs_[source].last;
       for (int draw = 0; draw < 2; ++draw) {
-        for (int index = 0; index < problem_.communicator().max(step_count); ++index) {
-          choose(last, draw, index);
-          const Eigen::MatrixXd response = path(steps) - rest_path;
-          sum.noalias() += response * response.transpose();
+        for (int index = 0; index < inputs_[source].count; ++index) {
+          sources_[source]([=](std::int64_t current_step, int current_draw, std::span<double> numbers) {
+            std::fill(numbers.begin(), numbers.end(), 0.0);
+            if (current_step == last && current_draw == draw) numbers[static_cast<std::size_t>(index)] = 1.0;
+          });
+          responses.push_back(path(steps) - rest_path);
         }
-      }
-      for (int index = 0; index < problem_.communicator().max(start_count); ++index) {
-        choose(NoiseStream::before_first_step, 0, index);
-        start();
-        stepper_->advance(steps);
-        const Eigen::VectorXd at_end = state() - rest_path.rightCols<1>();
-        sum.noalias() += at_end * at_end.transpose();
       }
       disable_noise(problem_);
     }
-    problem_.communicator().broadcast({sum.data(), static_cast<std::size_t>(sum.size())});
-    return sum;
+    // Only rank 0 has the particles.
+    Estimate result{Eigen::MatrixXd::Zero(rest_path.rows(), rest_path.rows()), {}};
+    if (problem_.communicator().is_root()) {
+      for (const Eigen::MatrixXd& response : responses) result.covariance.noalias() += response * response.transpose();
+      if (result.covariance.allFinite()) {
+        extrapolate(responses, result);
+      } else {
+        result.slowest.rate = -std::numeric_limits<double>::infinity();
+      }
+    }
+    double motion[] = {result.slowest.rate, result.slowest.uncertainty, result.slowest.frequency};
+    problem_.communicator().broadcast(std::span<double>(motion));
+    result.slowest = {motion[0], motion[1], motion[2]};
+    problem_.communicator().broadcast(
+        std::span<double>(result.covariance.data(), static_cast<std::size_t>(result.covariance.size())));
+    return result;
   }
 
  private:
+  struct Input {
+    std::int64_t last = 0;
+    double count = 0.0;  // of the numbers of a step
+  };
+
+  /// Adds the contribution of all later steps, if these decay. A response is cut into intervals of equal length, and
+  /// the path over one of these is mapped to that over the next.
+  void extrapolate(const std::vector<Eigen::MatrixXd>& responses, Estimate& estimate) const {
+    constexpr Eigen::Index intervals = 32;
+    constexpr double threshold = 1e-12, round_off = 1e-15;
+    const Eigen::VectorXd deviation = estimate.covariance.diagonal().cwiseSqrt();
+    const Eigen::Index inputs = static_cast<Eigen::Index>(responses.size()), coordinates = deviation.size();
+    if (inputs == 0) return;
+    const Eigen::VectorXd scale = deviation.unaryExpr([](double x) { return x > 0.0 ? 1.0 / x : 0.0; });
+    const Eigen::Index steps = responses.front().cols() / (2 * intervals), rows = coordinates * steps;
+    Eigen::MatrixXd from(rows, inputs * (intervals - 1)), to(rows, inputs * (intervals - 1)), last(rows, inputs);
+    for (Eigen::Index input = 0; input < inputs; ++input) {
+      const Eigen::MatrixXd scaled =
+          scale.asDiagonal() * responses[static_cast<std::size_t>(input)].rightCols(intervals * steps);
+      const Eigen::Map<const Eigen::MatrixXd> parts(scaled.data(), rows, intervals);
+      from.middleCols(input * (intervals - 1), intervals - 1) = parts.leftCols(intervals - 1);
+      to.middleCols(input * (intervals - 1), intervals - 1) = parts.rightCols(intervals - 1);
+      last.col(input) = parts.rightCols<1>();
+    }
+    const ReducedMap map = fit_linear_map(from, to, threshold);
+    if (map.matrix.size() == 0) return;
+    estimate.slowest = slowest_motion_of_steps(map.matrix, h_ * static_cast<double>(steps));
+    estimate.slowest.uncertainty = round_off / h_;
+    // By the spectral radius alone; whether the rate is known well enough is decided by the caller.
+    if (estimate.slowest.rate <= 0.0) return;
+    const Eigen::MatrixXd next = map.matrix * (map.basis.transpose() * last);
+    const Eigen::MatrixXd sum = solve_discrete_lyapunov(map.matrix.transpose(), next * next.transpose());
+    for (Eigen::Index step = 0; step < steps; ++step) {
+      const Eigen::MatrixXd state = deviation.asDiagonal() * map.basis.middleRows(step * coordinates, coordinates);
+      estimate.covariance.noalias() += state * sum * state.transpose();
+    }
+  }
+
   Eigen::VectorXd state() const {
     Eigen::VectorXd x(2 * problem_.q.size());
     x << problem_.q, problem_.p.cwiseQuotient(problem_.system().mass);
@@ -226,26 +290,39 @@ class ImpulseResponses {
   }
 
   Problem& problem_;
+  double h_;
   std::unique_ptr<Stepper> stepper_;
   std::vector<std::function<void(NoiseStream::Source)>> sources_;
+  std::vector<Input> inputs_;
 };
 
 }  // namespace
 
-std::optional<Eigen::MatrixXd> covariance_from_impulse_responses(const Scheme& scheme, Problem& problem, double h) {
-  constexpr int min_steps = 1024, max_steps = 1 << 17;
-  constexpr double tolerance = 1e-11;
+StationaryCovariance covariance_from_impulse_responses(const Scheme& scheme, Problem& problem, double h) {
+  constexpr std::int64_t min_steps = 1024, max_steps = 1 << 17;
+  // Round-off of the rate limits the digits of covariances of slow motions.
+  constexpr double tolerance = 1e-11, round_off = 1e-15;
   ImpulseResponses responses(scheme, problem, h);
-  Eigen::MatrixXd previous = responses.covariance(min_steps);
-  for (int steps = 2 * min_steps; steps <= max_steps; steps *= 2) {
-    const Eigen::MatrixXd current = responses.covariance(steps);
-    if (!current.allFinite()) break;
-    const Eigen::VectorXd scale = current.diagonal().cwiseSqrt();
-    if (((current - previous).cwiseAbs().array() <= tolerance * (scale * scale.transpose()).array()).all())
-      return current;
-    previous = current;
+  const auto driven_steps = static_cast<std::uint64_t>(responses.driven_steps());
+  std::int64_t steps = std::max(min_steps, 2 * static_cast<std::int64_t>(std::bit_ceil(driven_steps)));
+  ImpulseResponses::Estimate previous = responses.estimate(static_cast<int>(steps));
+  const std::int64_t end = std::max(max_steps, 2 * steps);
+  while ((steps *= 2) <= end) {
+    ImpulseResponses::Estimate current = responses.estimate(static_cast<int>(steps));
+    if (!current.covariance.allFinite()) return {std::nullopt, current.slowest};
+    const SlowestMotion& slowest = current.slowest;
+    const double fraction = slowest.rate > 0.0 ? std::max(tolerance, round_off / (slowest.rate * h)) : tolerance;
+    const Eigen::VectorXd scale = current.covariance.diagonal().cwiseSqrt();
+    const bool agrees = ((current.covariance - previous.covariance).cwiseAbs().array() <=
+                         fraction * (scale * scale.transpose()).array())
+                            .all();
+    if (agrees && (fraction == tolerance || slowest.decays())) return {std::move(current.covariance), slowest};
+    previous = std::move(current);
+    // No more digits are to be expected of a motion whose rate is round-off.
+    constexpr std::int64_t steps_of_a_slow_motion = 1 << 14;
+    if (steps >= steps_of_a_slow_motion && std::abs(slowest.rate) <= 1e3 * slowest.uncertainty) break;
   }
-  return std::nullopt;
+  return {std::nullopt, previous.slowest};
 }
 
 Eigen::MatrixXd system_matrix(const Problem& problem) {

@@ -6,6 +6,7 @@
 
 #include "methods/scheme.hpp"
 #include "model/problem.hpp"
+#include "solve/dense.hpp"
 
 namespace bathline {
 
@@ -21,11 +22,15 @@ Eigen::MatrixXd dissipation_form(const Scheme& scheme, Problem& problem, double 
 /// The covariance of the noise in x+ = A_d x + noise. As above otherwise. @note Collective.
 Eigen::MatrixXd noise_covariance(const Scheme& scheme, Problem& problem, double h);
 
-/// The stationary <x x^T> of x = (q, v) alone, from the responses to each of the normal numbers of the start and of the
-/// steps: for environments whose state is not that of sites, such as semi-infinite lines. Doubling the time changes it
-/// by at most 1e-11 of the variances; nothing where 10^5 steps are too few for that. As above otherwise.
-/// @note Collective.
-std::optional<Eigen::MatrixXd> covariance_from_impulse_responses(const Scheme& scheme, Problem& problem, double h);
+struct StationaryCovariance {
+  std::optional<Eigen::MatrixXd> matrix;  ///< nothing where there is none, or none that can be told from round-off
+  SlowestMotion slowest;
+};
+/// The stationary <x x^T> of x = (q, v) alone, from the responses to each of the normal numbers of the steps: for
+/// environments whose state is not that of sites, such as semi-infinite lines. The responses are extrapolated beyond
+/// the steps that are computed, twice as many of which change it by at most 1e-11 of the variances, or 1e-15 over the
+/// decay of the slowest motion in a step. As above otherwise. @note Collective.
+StationaryCovariance covariance_from_impulse_responses(const Scheme& scheme, Problem& problem, double h);
 
 /// The matrix A of the exact motion, x' = A x, x = (q, v).
 Eigen::MatrixXd system_matrix(const Problem& problem);

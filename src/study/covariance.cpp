@@ -7,23 +7,22 @@
 // The state is x = (q, v), in closed runs with that of the environments. A and G are the responses of the integrator to
 // unit vectors and to units of noise. With coloured noise X is the sum over the impulse responses to each random number
 // after many steps. The covariance in continuous time is then that of the midpoint rule, at any step: this rule maps
-// frequencies one to one, with the same spectra and responses, and X is an integral over all frequencies. No path is
-// computed, so that there are no statistical errors. Source: vanloan1978; rieder1967 for heat through a chain.
+// frequencies one to one, with the same spectra and responses, and X is an integral over all frequencies. No random
+// path is computed, so that there are no statistical errors. Source: vanloan1978; rieder1967 for heat through a chain.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <stdexcept>
-#include <utility>
 #include <variant>
 #include <vector>
 
 #include "steppers/assembled_system.hpp"
+#include "solve/dense.hpp"
 #include "steppers/step_matrix.hpp"
 #include "study/catalogue.hpp"
 #include "study/shared_checks.hpp"
-#include "study/theory/stationary_covariance.hpp"
+#include "study/theory/slowest_motion.hpp"
 
 namespace bathline {
 
@@ -33,16 +32,21 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 /// The covariance X with zeros for variables on which no variable depends, such as the momenta of massless sites; the
-/// first `particles` variables are always solved for. `solve` gets the matrices of the remaining variables.
-template <class Solve>
-MatrixXd covariance_of_active_variables(const MatrixXd& map, const MatrixXd& rest, const MatrixXd& added,
-                                        Eigen::Index particles, Solve solve) {
+/// first `particles` variables are always solved for. `slowest` and `solve` get the matrices of the remaining
+/// variables.
+template <class Slowest, class Solve>
+StationaryCovariance covariance_of_active_variables(const MatrixXd& map, const MatrixXd& rest, const MatrixXd& added,
+                                                    Eigen::Index particles, Slowest slowest, Solve solve) {
   std::vector<Eigen::Index> active;
   for (Eigen::Index i = 0; i < map.rows(); ++i) {
     if (i < particles || map.col(i) != rest.col(i)) active.push_back(i);
   }
-  MatrixXd covariance = MatrixXd::Zero(map.rows(), map.cols());
-  covariance(active, active) = solve(map(active, active), added(active, active));
+  const MatrixXd active_map = map(active, active);
+  StationaryCovariance covariance{std::nullopt, slowest(active_map)};
+  if (!covariance.slowest.decays()) return covariance;
+  const MatrixXd solution = solve(active_map.transpose(), added(active, active));
+  covariance.matrix = MatrixXd::Zero(map.rows(), map.cols());
+  (*covariance.matrix)(active, active) = 0.5 * (solution + solution.transpose());
   return covariance;
 }
 
@@ -63,25 +67,20 @@ bool is_midpoint(const Scheme& scheme) {
          stages->b[0] == 1.0 && !stages->freezes_action && !stages->ou_outside;
 }
 
-MatrixXd covariance_with_coloured_noise(const Scheme& scheme, Problem& problem, double h) {
-  std::optional<MatrixXd> covariance = covariance_from_impulse_responses(scheme, problem, h);
-  if (!covariance) throw std::domain_error("no stationary state");
-  return std::move(*covariance);
-}
-
-MatrixXd langevin_covariance(const Case& this_case, Problem& problem) {
-  if (!is_markovian(problem)) return covariance_with_coloured_noise(one_stage(0.5, 0.5), problem, this_case.step);
+StationaryCovariance langevin_covariance(const Case& this_case, Problem& problem) {
+  if (!is_markovian(problem)) return covariance_from_impulse_responses(one_stage(0.5, 0.5), problem, this_case.step);
   const auto [drift, diffusion] = AssembledSystem(problem, LumpedNetwork::no_limit).linear_sde();
   return covariance_of_active_variables(drift, MatrixXd::Zero(drift.rows(), drift.cols()), diffusion,
-                                        2 * problem.q.size(), stationary_covariance_continuous);
+                                        2 * problem.q.size(), slowest_motion_of_flow, solve_lyapunov);
 }
 
-MatrixXd covariance_of_steps(const Case& this_case, Problem& problem) {
-  if (!is_markovian(problem)) return covariance_with_coloured_noise(this_case.scheme, problem, this_case.step);
+StationaryCovariance covariance_of_steps(const Case& this_case, Problem& problem) {
+  if (!is_markovian(problem)) return covariance_from_impulse_responses(this_case.scheme, problem, this_case.step);
   const MatrixXd added = noise_covariance(this_case.scheme, problem, this_case.step);
   const MatrixXd step = step_matrix(this_case.scheme, problem, this_case.step);
-  return covariance_of_active_variables(step, MatrixXd::Identity(step.rows(), step.cols()), added, 2 * problem.q.size(),
-                                        stationary_covariance);
+  return covariance_of_active_variables(
+      step, MatrixXd::Identity(step.rows(), step.cols()), added, 2 * problem.q.size(),
+      [&](const MatrixXd& map) { return slowest_motion_of_steps(map, this_case.step); }, solve_discrete_lyapunov);
 }
 
 class CovarianceStudy final : public Study {
@@ -89,31 +88,34 @@ class CovarianceStudy final : public Study {
   explicit CovarianceStudy(const Experiment& experiment) : experiment_(experiment) {}
 
   std::optional<CaseFailure> run(ResultFile& file, Progress&, Checkpoints&) override {
-    try {
-      for (const Case& this_case : experiment_.cases()) {
-        Problem problem = experiment_.make_problem(this_case), langevin_problem = experiment_.make_problem(this_case);
-        problem.prepare();
-        langevin_problem.prepare();
-        const MatrixXd theory = langevin_covariance(this_case, langevin_problem);
-        const bool is_exact = is_midpoint(this_case.scheme) && !is_markovian(problem);
-        const MatrixXd covariance = is_exact ? theory : covariance_of_steps(this_case, problem);
-        if (&this_case == &experiment_.cases().front()) write(langevin_problem, theory, "langevin", file);
-        write(problem, covariance, this_case.label, file);
-        file.number("covariance/" + this_case.label, "difference", "1",
-                    "largest difference of a covariance from that of the Langevin equation, over the square root of "
-                    "the variances of the latter",
-                    difference(covariance, theory));
-      }
-    } catch (const std::domain_error&) {
-      return CaseFailure{experiment_.cases().front().label,
-                         {0, 0.0,
-                          "there is no stationary state: a mode is undamped, such as one above the band of a "
-                          "semi-infinite line, or the step is unstable"}};
+    for (const Case& this_case : experiment_.cases()) {
+      Problem problem = experiment_.make_problem(this_case), langevin_problem = experiment_.make_problem(this_case);
+      problem.prepare();
+      langevin_problem.prepare();
+      const StationaryCovariance theory = langevin_covariance(this_case, langevin_problem);
+      if (!theory.matrix) return no_stationary_state(this_case, "the Langevin equation", theory.slowest);
+      const bool is_exact = is_midpoint(this_case.scheme) && !is_markovian(problem);
+      const StationaryCovariance steps = is_exact ? theory : covariance_of_steps(this_case, problem);
+      if (!steps.matrix) return no_stationary_state(this_case, "the integrator", steps.slowest);
+      if (&this_case == &experiment_.cases().front()) write(langevin_problem, *theory.matrix, "langevin", file);
+      write(problem, *steps.matrix, this_case.label, file);
+      file.number("covariance/" + this_case.label, "difference", "1",
+                  "largest difference of a covariance from that of the Langevin equation, over the square root of "
+                  "the variances of the latter",
+                  difference(*steps.matrix, *theory.matrix));
     }
     return std::nullopt;
   }
 
  private:
+  static CaseFailure no_stationary_state(const Case& this_case, const char* equation, const SlowestMotion& slowest) {
+    return {this_case.label,
+            {0, 0.0,
+             fmt::format("there is no stationary state of {}, or none that can be told from round-off: {}; add damping "
+                         "to that motion, or use a shorter step if the integrator is unstable",
+                         equation, describe(slowest))}};
+  }
+
   static double difference(const MatrixXd& covariance, const MatrixXd& theory) {
     const VectorXd scale =
         theory.diagonal().unaryExpr([](double square) { return square > 0.0 ? 1.0 / std::sqrt(square) : 0.0; });
@@ -187,14 +189,16 @@ StudyKind covariance_kind() {
                 .equation = "X = A X A^T + G G^T of a step x+ = A x + G n;  B X + X B^T + Q = 0 of x' = B x + noise",
                 .source = "rieder1967 for heat through a chain; vanloan1978",
                 .keywords = {"lyapunov equation"},
-                .notes =
-                    "Groups covariance/<integrator> and covariance/langevin: qq, qv, vv (coordinate, other), "
-                    "temperature, and with white noise heat (coordinate), kT C/m - <v C v>, the heat current from the "
-                    "damper of each in continuous time and under the midpoint rule; for each integrator difference, "
-                    "which includes the state of a warm memory. No path is computed: `end` has no effect. Closed "
-                    "runs with warm semi-infinite lines or quantum noise sum impulse responses until twice the "
-                    "time changes the variances by at most 1e-11, and take for langevin the covariance of the "
-                    "midpoint rule, which is that of continuous time at any step."},
+                .notes = "Groups covariance/<integrator> and covariance/langevin: qq, qv, vv (coordinate, other), "
+                         "temperature, and with white noise heat (coordinate), kT C/m - <v C v>, the heat current from the "
+                         "damper of each in continuous time and under the midpoint rule; for each integrator difference, "
+                         "which includes the state of a warm memory. No path is computed: `end` has no effect. Closed "
+                         "runs with warm semi-infinite lines, quantum noise or memories that are passive only "
+                         "together sum impulse responses, extrapolated by their slow motions, until twice the time "
+                         "changes the variances by at most 1e-11 (1e-15 over the slowest decay in a step, if that is "
+                         "more), and take for langevin the covariance of the midpoint rule, which is that of "
+                         "continuous time at any step. Where there is no stationary state the slowest motion is named "
+                         "with its rate."},
       .make = make_covariance,
       .allows_own_ends = true,
       .takes_noise = true};

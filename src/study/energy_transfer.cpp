@@ -24,6 +24,7 @@
 #include "solve/dense.hpp"
 #include "study/catalogue.hpp"
 #include "study/shared_checks.hpp"
+#include "study/theory/slowest_motion.hpp"
 
 namespace bathline {
 
@@ -84,11 +85,13 @@ class EnergyTransferStudy final : public Study {
       }
       const MatrixXd step = step_matrix(this_case.scheme, problem, this_case.step);
       // W_d exists only if all powers of the step matrix tend to 0.
-      if (spectral_radius(step) >= 1.0) {
-        return CaseFailure{
-            this_case.label,
-            {0, 0.0,
-             "the spectral radius of the step matrix is not below 1, so that its Lyapunov equation has no solution"}};
+      const SlowestMotion slowest = slowest_motion_of_steps(step, this_case.step);
+      if (!slowest.decays()) {
+        return CaseFailure{this_case.label,
+                           {0, 0.0,
+                            fmt::format("the spectral radius of the step matrix is not below 1, so that its Lyapunov "
+                                        "equation has no solution: {}",
+                                        describe(slowest))}};
       }
       const MatrixXd w_s = solve_discrete_lyapunov(step, dissipation_form(this_case.scheme, problem, this_case.step));
       if (std::optional<Failure> failure = measure_symmetry(this_case, w_s, file))
@@ -178,11 +181,11 @@ std::unique_ptr<Study> make_energy_transfer(const Recipe& recipe, const Experime
   for (const Case& this_case : experiment.cases()) {
     if (this_case.closed) continue;
     any_open = true;
-    const Eigen::MatrixXd drift = system_matrix(experiment.make_problem(this_case));
-    if (spectral_abscissa(drift) >= 0.0) {
+    const SlowestMotion slowest = slowest_motion_of_flow(system_matrix(experiment.make_problem(this_case)));
+    if (!slowest.decays()) {
       mistakes.add(study.where("kind"), fmt::format("the open system of `{}` has an undamped mode, so that its "
-                                                    "Lyapunov equation has no solution; add damping",
-                                                    this_case.label));
+                                                    "Lyapunov equation has no solution; add damping: {}",
+                                                    this_case.label, describe(slowest)));
     }
   }
   if (!any_open) mistakes.add(study.where("kind"), "an energy-transfer study needs an integrator with on = \"open\"");

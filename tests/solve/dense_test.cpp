@@ -65,6 +65,70 @@ TEST(Dense, LyapunovEquationsHold) {
   EXPECT_LT((discrete - q - d.transpose() * discrete * d).norm(), 1e-13 * q.norm());
 }
 
+// Kronecker products would need systems of 4096 unknowns.
+TEST(Dense, LyapunovEquationsOfManyVariablesHold) {
+  const int size = 64;
+  const MatrixXd half = random_matrix(size, 18), q = half * half.transpose();
+  const MatrixXd a = random_matrix(size, 14) - size * MatrixXd::Identity(size, size);
+  const MatrixXd w = solve_lyapunov(a, q), step = 0.9 / size * random_matrix(size, 19);
+  EXPECT_LT((a.transpose() * w + w * a + q).norm(), 1e-12 * q.norm());
+  const MatrixXd discrete = solve_discrete_lyapunov(step, q);
+  EXPECT_LT((discrete - q - step.transpose() * discrete * step).norm(), 1e-12 * q.norm());
+}
+
+// Two coupled atoms in SI units: x = (q, v) in m and m/s, with entries from 1 to 10^29.
+TEST(Dense, LyapunovEquationsAndRatesDoNotDependOnUnits) {
+  const double m = 1e-26, k = 1e3, d = 1e-13;
+  const MatrixXd springs = (MatrixXd(2, 2) << 2.0, -1.0, -1.0, 3.0).finished();
+  MatrixXd a = MatrixXd::Zero(4, 4), power = MatrixXd::Zero(4, 4);
+  a.topRightCorner(2, 2).setIdentity();
+  a.bottomLeftCorner(2, 2) = -k / m * springs;
+  a.bottomRightCorner(2, 2) = -d / m * MatrixXd::Identity(2, 2);
+  power.bottomRightCorner(2, 2) = d * MatrixXd::Identity(2, 2);
+  const MatrixXd w = solve_lyapunov(a, power);
+  EXPECT_LT((w.topLeftCorner(2, 2) / (0.5 * k) - springs).norm(), 1e-9);
+  EXPECT_LT((w.bottomRightCorner(2, 2) / (0.5 * m) - MatrixXd::Identity(2, 2)).norm(), 1e-9);
+  const SlowestMotion slowest = slowest_motion_of_flow(a);
+  EXPECT_NEAR(slowest.rate / (0.5 * d / m), 1.0, 1e-9);
+  EXPECT_TRUE(slowest.decays());
+}
+
+TEST(Dense, SlowestMotionHasARateAFrequencyAndAnUncertainty) {
+  MatrixXd a = MatrixXd::Zero(3, 3);
+  a.topLeftCorner(2, 2) = spiral(-0.3, 2.0);
+  a(2, 2) = -5.0;
+  const double h = 0.1;
+  for (const SlowestMotion& slowest :
+       {slowest_motion_of_flow(a), slowest_motion_of_steps(matrix_exponential(h * a), h)}) {
+    EXPECT_NEAR(slowest.rate, 0.3, 1e-13);
+    EXPECT_NEAR(slowest.frequency, 2.0, 1e-13);
+    EXPECT_LT(slowest.uncertainty, 1e-13);
+    EXPECT_TRUE(slowest.decays());
+  }
+  // A free particle, and one with a friction that round-off of the spring hides.
+  const MatrixXd free = (MatrixXd(2, 2) << 1.0, h, 0.0, 1.0).finished();
+  EXPECT_FALSE(slowest_motion_of_steps(free, h).decays());
+  EXPECT_FALSE(slowest_motion_of_flow((MatrixXd(2, 2) << 0.0, 1.0, -1.0, -1e-14).finished()).decays());
+  EXPECT_LT(slowest_motion_of_flow(spiral(0.2, 1.0)).rate, 0.0);
+}
+
+TEST(Dense, LinearMapsAreFittedOnTheSpaceOfTheirArguments) {
+  // Two decays seen through five coordinates.
+  const MatrixXd seen = random_matrix(5, 21).leftCols(2);
+  const MatrixXd map = (MatrixXd(2, 2) << 0.9, 0.1, 0.0, 0.7).finished();
+  MatrixXd from(5, 6), to(5, 6);
+  Eigen::Vector2d x(1.0, -2.0);
+  for (int j = 0; j < 6; ++j, x = map * x) {
+    from.col(j) = seen * x;
+    to.col(j) = seen * map * x;
+  }
+  const ReducedMap fit = fit_linear_map(from, to, 1e-9);
+  ASSERT_EQ(fit.matrix.rows(), 2);
+  EXPECT_NEAR(spectral_radius(fit.matrix), 0.9, 1e-12);
+  EXPECT_LT((fit.basis * fit.matrix * fit.basis.transpose() * from - to).norm(), 1e-12);
+  EXPECT_EQ(fit_linear_map(from, to, 1e3).matrix.size(), 0);
+}
+
 TEST(Dense, DampedOscillatorDissipatesItsEnergy) {
   // x = (q, v), m v' = -k q - d v: the energy that the damper dissipates over all later times is the present energy.
   const double m = 3.0, k = 5.0, d = 0.7;

@@ -1,8 +1,10 @@
 // Stationary covariances: heat through a chain against its closed form, and systems without a stationary state.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <initializer_list>
 #include <numbers>
 #include <string>
 #include <utility>
@@ -14,6 +16,7 @@
 namespace bathline::covariance_test {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 std::string recipe(const std::string& system, const std::string& integrator) {
@@ -175,6 +178,60 @@ kind = "covariance"
   EXPECT_NEAR(run.value("covariance/run/vv"), 0.715155321824834, 3.0 * removed * removed + doubling);
 }
 
+std::string oscillator_with(const std::string& constants, const std::string& environment, double step,
+                            const std::string& integrator = "method = \"midpoint\"\n") {
+  return "title = \"t\"\n[system]\nkind = \"single-oscillator\"\n" + constants +
+         "q0 = [0.0]\n[[environments]]\nname = \"e\"\n" + environment + "[time]\nstep = " + std::to_string(step) +
+         "\nend = 100.0\n[[integrators]]\nname = \"run\"\non = \"closed\"\n" + integrator +
+         "[study]\nkind = \"covariance\"\n";
+}
+
+/// Passive only together, the modes decay at `scale` times 0.27 to 40 1/s.
+std::string passive_together(double scale) {
+  const auto list = [&](std::initializer_list<double> values, double factor) {
+    std::string text;
+    for (const double value : values) text += (text.empty() ? "[" : ", ") + fmt::format("{:.17g}", factor * value);
+    return text + "]\n";
+  };
+  return "kind = \"memory\"\nattach = 0\nkT = 1.0\nfrequency = [0.0, 0.0, 0.0, 0.0, 0.0]\n"
+         "sine = [0.0, 0.0, 0.0, 0.0, 0.0]\nrate = " +
+         list({2.548405286, 1.73118342, 0.9243109136, 0.2728914538, 40.0}, scale) +
+         "cosine = " + list({-6.0090885, -2.1249716e-5, 2.4764e-3, -0.11321148, 123.08043924}, scale);
+}
+
+// <q^2> = kT/k and <v^2> = kT/m, whatever the memory. The oscillator, the memory or both forget their start within up
+// to 10^9 steps; round-off of that rate, 1e-15 a step, limits the digits.
+TEST(MpiCovariance, SlowMotionsUnderColouredNoiseHaveTheGibbsDistribution) {
+  const std::string line =
+      "kind = \"spring-mass-line\"\nattach = 0\nsites = \"infinite\"\nM = 1.0\nlambda = 1.0\nkT = 1.0\n";
+  struct Row {
+    const char* constants;
+    double m, k;
+    std::string environment;
+    double step, error;
+  };
+  for (const Row& row : {Row{"m = 1.0\nk = 1e-4\n", 1.0, 1e-4, passive_together(1.0), 0.02, 1e-8},
+                         Row{"m = 1.0\nk = 1e-7\n", 1.0, 1e-7, passive_together(1.0), 0.02, 1e-5},
+                         Row{"m = 1.0\nk = 1.0\n", 1.0, 1.0, passive_together(0.001), 0.02, 1e-6},
+                         Row{"m = 1e5\nk = 1e3\n", 1e5, 1e3, line, 0.2, 1e-5}}) {
+    SCOPED_TRACE(row.constants);
+    const RunStudy run(oscillator_with(row.constants, row.environment, row.step));
+    ASSERT_EQ(run.report, "");
+    ASSERT_FALSE(run.failure) << run.failure->failure.reason;
+    EXPECT_NEAR(run.value("covariance/run/qq") * row.k, 1.0, row.error);
+    EXPECT_NEAR(run.value("covariance/run/vv") * row.m, 1.0, row.error);
+  }
+}
+
+TEST(MpiCovariance, NamesTheSlowMotionWhereThereIsNoStationaryState) {
+  const RunStudy undamped(oscillator_with("m = 1.0\nk = 9.0\n",
+                                          "kind = \"spring-mass-line\"\nattach = 0\nsites = \"infinite\"\nM = 1.0\n"
+                                          "lambda = 1.0\nkT = 1.0\n",
+                                          0.1));
+  ASSERT_TRUE(undamped.failure);
+  EXPECT_THAT(undamped.failure->failure.reason, HasSubstr("the slowest motion, at 3."));
+}
+
 TEST(MpiCovariance, SaysWhatIsWrong) {
   EXPECT_THAT(RunStudy(recipe(warm, "method = \"gamma\"\non = \"open\"\nnoise = false\n")).report,
               HasSubstr("a covariance study needs noise"));
@@ -184,7 +241,8 @@ TEST(MpiCovariance, SaysWhatIsWrong) {
   free.replace(free.find("ends = \"fixed\""), 14, "ends = \"free\"");
   const RunStudy drifting(free);
   ASSERT_TRUE(drifting.failure.has_value());
-  EXPECT_THAT(drifting.failure->failure.reason, HasSubstr("there is no stationary state"));
+  EXPECT_THAT(drifting.failure->failure.reason,
+              AllOf(HasSubstr("there is no stationary state"), HasSubstr("the slowest motion")));
 }
 
 }  // namespace

@@ -123,7 +123,7 @@ TEST(MpiColouredNoiseMemory, KeepsTheGibbsDistributionAtAnyStep) {
     for (const double h : {0.1, 0.9}) {
       SCOPED_TRACE(name);
       Problem problem = oscillator(filtered(sum, kt));
-      const auto covariance = covariance_from_impulse_responses(method_case(name).scheme, problem, h);
+      const auto covariance = covariance_from_impulse_responses(method_case(name).scheme, problem, h).matrix;
       ASSERT_TRUE(covariance);
       EXPECT_NEAR((*covariance)(0, 0), kt / stiffness, 1e-10);
       EXPECT_NEAR((*covariance)(1, 1), kt / mass, 1e-10);
@@ -135,7 +135,7 @@ TEST(MpiColouredNoiseMemory, KeepsTheGibbsDistributionAtAnyStep) {
   const double correction = 0.25 * h * h * (stiffness + kernel_at(sum, 0.0)) / mass;
   const auto covariance_of = [&](const char* name) {
     Problem problem = oscillator(filtered(sum, kt));
-    return covariance_from_impulse_responses(method_case(name).scheme, problem, h).value();
+    return covariance_from_impulse_responses(method_case(name).scheme, problem, h).matrix.value();
   };
   const Eigen::MatrixXd kicks = covariance_of(verlet),
                         drifts = covariance_of("stoermer-verlet(order_of_substeps=drift-kick-drift)");
@@ -156,7 +156,7 @@ TEST(MpiColouredNoiseMemory, IsTheNoiseOfSingleModesWhereTheyHaveAny) {
       all.push_back(
           std::make_unique<PronyMemory>("second", Attachment({{1, 1.0}}, 1), passive_modes, 0.2, test_world()));
       Problem problem = masses(std::move(all), 2);
-      return covariance_from_impulse_responses(method_case(name).scheme, problem, 0.4).value();
+      return covariance_from_impulse_responses(method_case(name).scheme, problem, 0.4).matrix.value();
     };
     const Eigen::MatrixXd one_by_one =
         covariance(std::make_unique<PronyMemory>("first", Attachment({{0, 1.0}}, 1), passive_modes, kt, test_world()));
