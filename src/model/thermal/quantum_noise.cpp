@@ -2,15 +2,14 @@
 //
 // The force of a step is a weighted sum of the white numbers from `reach` steps before it to `reach` steps after it:
 // the filter is symmetric, so its transform is the square root of the spectrum. Number j >= 0 of a run belongs to step
-// j - reach.
+// j - reach. Forces are convolved by Fourier transforms, block by block (overlap-save). A block begins at a multiple of
+// its length, so that its forces do not depend on where a run is resumed.
 #include "model/thermal/quantum_noise.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <complex>
 #include <numbers>
-#include <numeric>
 #include <unsupported/Eigen/FFT>
 
 namespace bathline {
@@ -28,6 +27,11 @@ QuantumNoise::QuantumNoise(const std::function<double(double)>& spectrum, double
   std::size_t reach = min_reach;
   truncate(reach, spectrum, h);
   while (truncation_error_ > max_truncation_error && reach < max_reach) truncate(reach *= 2, spectrum, h);
+  std::vector<double> padded(block_steps() + 2 * reach);
+  std::copy(weights_.begin(), weights_.end(), padded.begin());
+  Eigen::FFT<double> fft;
+  fft.SetFlag(Eigen::FFT<double>::HalfSpectrum);
+  fft.fwd(transform_, padded);
 }
 
 void QuantumNoise::truncate(std::size_t reach, const std::function<double(double)>& spectrum, double h) {
@@ -62,69 +66,68 @@ void QuantumNoise::truncate(std::size_t reach, const std::function<double(double
   error_ /= largest;
 }
 
-double QuantumNoise::force(std::span<const double> numbers) const {
-  // Independent partial sums, so that the additions overlap.
-  constexpr std::size_t lanes = 8;
-  std::array<double, lanes> sums{};
-  std::size_t i = 0;
-  for (; i + lanes <= weights_.size(); i += lanes) {
-    for (std::size_t lane = 0; lane < lanes; ++lane) sums[lane] += weights_[i + lane] * numbers[i + lane];
-  }
-  for (; i < weights_.size(); ++i) sums[0] += weights_[i] * numbers[i];
-  return std::accumulate(sums.begin(), sums.end(), 0.0);
-}
-
 namespace {
 
 class QuantumForce final : public RandomForce {
  public:
   explicit QuantumForce(std::shared_ptr<const QuantumNoise> noise)
-      : noise_(std::move(noise)), window_length_(2 * noise_->reach() + 1) {}
+      : noise_(std::move(noise)), steps_(static_cast<std::int64_t>(noise_->block_steps())) {
+    fft_.SetFlag(Eigen::FFT<double>::HalfSpectrum);
+  }
 
  private:
+  struct Axis {
+    std::vector<double> numbers;  // of the steps of the block, and those behind it that enter their forces
+    std::vector<double> forces;   // of its steps; later ones are invalid
+  };
+
   std::size_t stages() const override { return 1; }
   void start(const RngKey& key) override {
     numbers().begin({key.seed, key.realisation, first_stream + key.stream});
-    windows_.clear();
+    axes_.clear();
   }
   void draw(std::span<double> forces) override {
     if (forces.empty()) return;
-    fill_windows();
+    if (axes_.empty() || step() / steps_ != block_) compute_block();
     for (std::size_t axis = 0; axis < forces.size(); ++axis) {
-      forces[axis] = noise_->force(std::span<const double>(windows_[axis]).subspan(begin_, window_length_));
+      forces[axis] = axes_[axis].forces[static_cast<std::size_t>(step() % steps_)];
     }
   }
 
-  /// Moves the windows so that the numbers of the current step begin at `begin_`.
-  void fill_windows() {
-    const auto count = static_cast<std::int64_t>(window_length_);
-    if (windows_.empty() || step() != step_ + 1) {
-      windows_.assign(axes(), {});
-      begin_ = 0;
-      for (std::int64_t i = 0; i < count; ++i) append(step() + i);
-    } else {
-      append(step() + count - 1);
-      if (++begin_ > 4 * window_length_) {
-        const auto past = static_cast<std::ptrdiff_t>(begin_);
-        for (std::vector<double>& window : windows_) window.erase(window.begin(), window.begin() + past);
-        begin_ = 0;
+  /// Computes the forces of the block of the current step.
+  void compute_block() {
+    const std::int64_t block = step() / steps_, first = block * steps_;
+    const std::int64_t count = steps_ + 2 * static_cast<std::int64_t>(noise_->reach());
+    const bool is_next = !axes_.empty() && block == block_ + 1;
+    const std::int64_t cached = is_next ? count - steps_ : 0;
+    axes_.resize(axes());
+    for (Axis& axis : axes_) {
+      if (is_next) std::copy(axis.numbers.end() - cached, axis.numbers.end(), axis.numbers.begin());
+      axis.numbers.resize(static_cast<std::size_t>(count));
+    }
+    for (std::int64_t i = cached; i < count; ++i) {
+      const std::span<const double> numbers_of_axes = numbers().at(first + i, 0, axes());
+      for (std::size_t axis = 0; axis < axes_.size(); ++axis) {
+        axes_[axis].numbers[static_cast<std::size_t>(i)] = numbers_of_axes[axis];
       }
     }
-    step_ = step();
-  }
-  void append(std::int64_t index) {
-    const std::span<const double> numbers_of_axes = numbers().at(index, 0, axes());
-    for (std::size_t axis = 0; axis < windows_.size(); ++axis) windows_[axis].push_back(numbers_of_axes[axis]);
+    for (Axis& axis : axes_) {
+      fft_.fwd(spectrum_, axis.numbers);
+      for (std::size_t k = 0; k < spectrum_.size(); ++k) spectrum_[k] *= std::conj(noise_->transform()[k]);
+      fft_.inv(axis.forces, spectrum_);
+    }
+    block_ = block;
   }
 
   /// Above the streams of other noise.
   static constexpr std::uint32_t first_stream = 0xC0000000U;
 
   std::shared_ptr<const QuantumNoise> noise_;
-  std::size_t window_length_;
-  std::vector<std::vector<double>> windows_;  // by axis
-  std::size_t begin_ = 0;
-  std::int64_t step_ = -2;  // of the windows
+  std::int64_t steps_;      // of a block
+  std::int64_t block_ = 0;  // of `axes_`
+  std::vector<Axis> axes_;
+  Eigen::FFT<double> fft_;
+  std::vector<std::complex<double>> spectrum_;
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // The force of a quantum bath as filtered white noise.
 #pragma once
 
+#include <complex>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -33,13 +34,18 @@ class QuantumNoise {
   double truncation_error() const { return truncation_error_; }
   /// The largest error of the spectrum, over its largest value.
   double error() const { return error_; }
-  /// The force of a step, N, from 2 reach + 1 white numbers, that of the step in the middle.
-  double force(std::span<const double> numbers) const;
+  /// The weights of the 2 reach + 1 white numbers of a force, that of the step in the middle.
+  std::span<const double> weights() const { return weights_; }
+  /// Forces are computed for blocks of `block_steps` steps, from as many and 2 reach further white numbers.
+  std::size_t block_steps() const { return 2 * reach(); }
+  /// The weights' discrete Fourier transform of length block_steps + 2 reach, up to the Nyquist frequency.
+  const std::vector<std::complex<double>>& transform() const { return transform_; }
 
  private:
   void truncate(std::size_t reach, const std::function<double(double)>& spectrum, double h);
 
-  std::vector<double> weights_;  // of the white numbers
+  std::vector<double> weights_;
+  std::vector<std::complex<double>> transform_;
   double truncation_error_ = 0.0, error_ = 0.0;
 };
 

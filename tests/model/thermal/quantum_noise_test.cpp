@@ -161,6 +161,44 @@ TEST(MpiQuantumNoise, KeepsTheLedgerAndResumesFromItsFields) {
   EXPECT_GT(std::abs(whole.p[0]), 1e-3);
 }
 
+// Blocks of forces against the sum over all numbers, on two axes, over three blocks, also from the middle of one.
+TEST(QuantumNoise, ForcesAreWeightedSumsOfTheNumbers) {
+  const auto noise = std::make_shared<const QuantumNoise>(quantum_spectrum(friction, 0.2, 1.0), 0.1);
+  const auto number = [](std::int64_t index, int axis) {
+    return std::sin(0.7 * static_cast<double>(index)) + std::cos(2.9 * static_cast<double>(index + 3 * axis));
+  };
+  NoiseStream numbers;
+  const std::unique_ptr<RandomForce> whole = make_quantum_force(noise), resumed = make_quantum_force(noise);
+  const auto begin = [&](RandomForce& force) {
+    numbers.set_source([&](std::int64_t index, int, std::span<double> values) {
+      for (std::size_t axis = 0; axis < values.size(); ++axis) values[axis] = number(index, static_cast<int>(axis));
+    });
+    force.begin(numbers, {}, 2);
+  };
+  begin(*whole);
+  begin(*resumed);
+  const auto block = static_cast<std::int64_t>(noise->block_steps());
+  const std::int64_t resume = block + 77;
+  *resumed->fields(2, true).front().values.data() = static_cast<double>(resume);
+  double scale = 0.0;
+  for (const double weight : noise->weights()) scale += std::abs(weight);
+  for (std::int64_t step = 0; step < 2 * block + 5; ++step) {
+    for (const std::size_t axis : {0u, 1u}) {
+      const double force = whole->at_stages(axis)[0];
+      if (step >= resume) {
+        ASSERT_EQ(resumed->at_stages(axis)[0], force) << step;
+      }
+      if (step % 97 != 0 && step % block > 2) continue;
+      double sum = 0.0;
+      std::int64_t index = step;
+      for (const double weight : noise->weights()) sum += weight * number(index++, static_cast<int>(axis));
+      ASSERT_NEAR(force, sum, 1e-13 * scale) << step;
+    }
+    whole->end_step();
+    if (step >= resume) resumed->end_step();
+  }
+}
+
 // Correlations of the square last some 5 s: 20000 s hold 4000 independent samples, with an error of 0.016; five of
 // these.
 TEST(QuantumNoise, GivesAMemoryItsVariance) {
