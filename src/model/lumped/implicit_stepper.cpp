@@ -36,14 +36,14 @@ class LumpedImplicitStepper final : public ImplicitEnvironmentStepper {
         noise_force_(noise_velocity_),
         response_(2 * sites_ * stages_, stages_) {
     if (splits_noise_) mobilities_ = dashpots_ = noise_velocity_;
-    equations_.compute(matrix());
+    factorise(matrix());
     Eigen::VectorXd right(response_.rows());
     for (Eigen::Index i = 0; i < stages_; ++i) {
       right.setZero();
       for (Eigen::Index site = 0; site < sites_; ++site) right[index(site, stretch, i)] = 1.0;
       if (has_stages_) {
         add_ground(Eigen::VectorXd::Unit(stages_, i), right);
-        right = equations_.solve(right);
+        solve(right);
       }
       response_.col(i) = right;
     }
@@ -162,6 +162,53 @@ class LumpedImplicitStepper final : public ImplicitEnvironmentStepper {
     return matrix;
   }
 
+  /// The LU decomposition with row interchange of the 2 x 2 equations of a site that has no springs to other sites,
+  /// with one stage.
+  struct SingleSite {
+    explicit SingleSite(Eigen::Matrix2d equations) {
+      is_swapped = std::abs(equations(1, 0)) > std::abs(equations(0, 0));
+      if (is_swapped) equations.row(0).swap(equations.row(1));
+      lower = equations(1, 0) * (1.0 / equations(0, 0));
+      first = equations(0, 0);
+      upper = equations(0, 1);
+      second = equations(1, 1) - lower * equations(0, 1);
+    }
+    void solve(double* x) const {
+      if (is_swapped) std::swap(x[0], x[1]);
+      x[1] = (x[1] - lower * x[0]) / second;
+      x[0] = (x[0] - upper * x[1]) / first;
+    }
+    bool is_swapped;
+    double lower, first, upper, second;
+  };
+
+  /// Site by site where sites are independent and have one stage, as the terms of a memory under the midpoint rule.
+  void factorise(const Eigen::SparseMatrix<double>& matrix) {
+    bool is_coupled = stages_ > 1;
+    for (Eigen::Index j = 0; j < matrix.cols(); ++j) {
+      for (Eigen::SparseMatrix<double>::InnerIterator entry(matrix, j); entry; ++entry) {
+        is_coupled = is_coupled || entry.row() / 2 != j / 2;
+      }
+    }
+    if (is_coupled) {
+      equations_.compute(matrix);
+      return;
+    }
+    for (Eigen::Index site = 0; site < sites_; ++site) {
+      single_sites_.emplace_back(Eigen::Matrix2d(matrix.block(2 * site, 2 * site, 2, 2)));
+    }
+  }
+
+  void solve(Eigen::VectorXd& right) const {
+    if (single_sites_.empty()) {
+      right = equations_.solve(right);
+      return;
+    }
+    for (Eigen::Index site = 0; site < sites_; ++site) {
+      single_sites_[static_cast<std::size_t>(site)].solve(&right[index(site, stretch, 0)]);
+    }
+  }
+
   /// Adds the forces of the springs to the ground with the head at `head` at the stages to a right-hand side.
   void add_ground(const Eigen::VectorXd& head, Eigen::VectorXd& right) const {
     const Eigen::VectorXd on_stretch = h_ * scheme_.a * head, on_momentum = h_ * scheme_.a_hat * head;
@@ -186,7 +233,8 @@ class LumpedImplicitStepper final : public ImplicitEnvironmentStepper {
     }
     if (!has_stages_) return right;
     add_ground(Eigen::VectorXd::Constant(stages_, x_[axis]), right);
-    return equations_.solve(right);
+    solve(right);
+    return right;
   }
 
   /// The forces on the head at the stages.
@@ -207,7 +255,8 @@ class LumpedImplicitStepper final : public ImplicitEnvironmentStepper {
   Eigen::VectorXd mobilities_, dashpots_;  // those of the stages, zero if splits_noise_
   Eigen::VectorXd to_ground_;              // stiffness of the springs to the ground, by site
   Eigen::VectorXd noise_velocity_, noise_force_;  // the noise of one stage
-  Eigen::SparseLU<Eigen::SparseMatrix<double>> equations_;
+  Eigen::SparseLU<Eigen::SparseMatrix<double>> equations_;  // unless the sites are solved one by one
+  std::vector<SingleSite> single_sites_;
   Eigen::MatrixXd response_;  // of the unknowns to a displacement of the head by 1 at each stage
   Eigen::MatrixXd damping_;
   std::vector<Eigen::VectorXd> clamped_;  // the unknowns of the step with the head clamped, by axis
