@@ -36,10 +36,11 @@ bool has_half_site(const Section& section) { return section.has("half_site") && 
 
 bool is_noisy_line(const Section& section) { return is_semi_infinite(section) && section.number("kT") > 0.0; }
 
-/// The sites of the section's `file`; an empty function, and a mistake, where that is wrong. @note Collective.
-std::function<LineSite(std::int64_t)> read_nonuniform_sites(const Section& section, const char* mass,
-                                                            const char* stiffness, const Communicator& communicator,
-                                                            Mistakes& mistakes) {
+/// The sites of the section's `file`; nullptr, and a mistake, where that is wrong. @note Collective.
+std::shared_ptr<const std::vector<LineSite>> read_nonuniform_sites(const Section& section, const char* mass,
+                                                                   const char* stiffness,
+                                                                   const Communicator& communicator,
+                                                                   Mistakes& mistakes) {
   bool good = true;
   const auto refuse = [&](const std::string& key, const std::string& reason) {
     mistakes.add(section.where(key), reason);
@@ -56,10 +57,10 @@ std::function<LineSite(std::int64_t)> read_nonuniform_sites(const Section& secti
     refuse("file", fmt::format("file = \"{}\": it describes {} sites, but the line has {}", section.text("file"),
                                rows->size(), section.integer("sites")));
   }
-  if (!good || !rows) return {};
+  if (!good || !rows) return nullptr;
   auto sites = std::make_shared<std::vector<LineSite>>();
   for (const auto& [row_mass, row_stiffness] : *rows) sites->push_back({row_mass, row_stiffness});
-  return [sites](std::int64_t index) { return (*sites)[static_cast<std::size_t>(index) % sites->size()]; };
+  return sites;
 }
 
 /// Builds the line of a section on `attachment`; `mass` and `stiffness` are the keys of the lumped values.
@@ -76,8 +77,8 @@ std::unique_ptr<Environment> build_line(const Section& section, const char* mass
   options.skip_resting = section.boolean("skip_resting");
   std::optional<SiteValues> values;
   if (section.has("file") && !semi_infinite) {
-    options.site = read_nonuniform_sites(section, mass, stiffness, communicator, mistakes);
-    if (!options.site) return nullptr;
+    options.table = read_nonuniform_sites(section, mass, stiffness, communicator, mistakes);
+    if (!options.table) return nullptr;
     if (section.has("damping")) {
       options.represented = {section.number("damping"), std::numeric_limits<double>::infinity()};
     }

@@ -26,7 +26,11 @@ inline Problem oscillator_on(std::unique_ptr<Environment> line) {
 /// An oscillator on a fixed line of `sites` sites on every rank, with h sqrt(lambda/M) = 1/2.
 inline Problem oscillator_on_a_line(std::int64_t sites, bool unequal, bool skip_resting = false) {
   LineOptions options{.skip_resting = skip_resting};
-  if (unequal) options.site = [](std::int64_t j) { return LineSite{1.0 + 0.1 * static_cast<double>(j % 7), 1.0}; };
+  if (unequal) {
+    std::vector<LineSite> table;
+    for (int j = 0; j < 7; ++j) table.push_back({1.0 + 0.1 * j, 1.0});
+    options.table = std::make_shared<const std::vector<LineSite>>(std::move(table));
+  }
   return oscillator_on(std::make_unique<Line>("line", Attachment({{0, 1.0}}, 1), LineConstants{},
                                               sites * bench_world().size(), bench_world(), options));
 }

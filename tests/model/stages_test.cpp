@@ -161,14 +161,14 @@ void expect_dense_steps_of_lines(const std::vector<double>& steps, const LineOpt
 TEST(MpiStages, OfALineEqualADenseSolution) { expect_dense_steps_of_lines({0.01, 0.7, 6.0}, {}); }
 
 TEST(MpiStages, OfALineOfUnequalSitesEqualADenseSolution) {
-  expect_dense_steps_of_lines({0.01, 0.7}, {.site = nonuniform_site});
+  expect_dense_steps_of_lines({0.01, 0.7}, {.table = site_table(nonuniform_site)});
 }
 
 TEST(MpiStages, OfALineOfUnequalSitesEqualADenseSolutionThroughPetsc) {
   const PetscOptionsScope options({{"-ksp_type", "gmres"}, {"-pc_type", "jacobi"}});
   const auto scheme = std::get<PartitionedRungeKutta>(method_case("lobatto(stages=3)").scheme);
   Line line("line", Attachment({{0, 1.0}}, 2), {.far_end = FarEnd::matched}, 90, test_world(),
-            {.site = nonuniform_site});
+            {.table = site_table(nonuniform_site)});
   expect_dense_step(line, scheme, 0.3);
 }
 

@@ -166,7 +166,7 @@ std::unique_ptr<Environment> make_chain(std::string name, Attachment attachment,
   LineConstants constants;
   constants.far_end = FarEnd::free;
   LineOptions line{.temperature = options.temperature};
-  line.site = [bath](std::int64_t j) { return bath->chain[static_cast<std::size_t>(j)]; };
+  line.table = {bath, &bath->chain};
   line.represented = {bath->damping, options.horizon};
   Certificate certificate = certificate_of(name, *bath, options, {"chain", "sites"});
   certificate.parts = {{"mass", "kg", "mass of every site", {}},

@@ -35,9 +35,10 @@ EnvironmentProperties Line::describe() const {
 
 double Line::echo_time() const {
   const LineSite first = state_.site(0);
-  const std::int64_t sites = state_.sites();
-  std::int64_t uniform = state_.has_uniform_sites() ? sites : 1;
-  while (uniform < sites && state_.site(uniform) == first) ++uniform;
+  const std::int64_t sites = state_.sites(), period = std::min(sites, state_.period());
+  std::int64_t uniform = 1;
+  while (uniform < period && state_.site(uniform) == first) ++uniform;
+  if (uniform == period) uniform = sites;
   const bool is_matched = state_.constants.far_end == FarEnd::matched;
   if (uniform == sites && is_matched) return std::numeric_limits<double>::infinity();
   return 2.0 * static_cast<double>(uniform) * std::sqrt(first.mass / first.stiffness);
@@ -46,14 +47,13 @@ double Line::echo_time() const {
 double Line::highest_frequency() const {
   if (state_.has_uniform_sites()) return 2.0 * std::sqrt(state_.constants.stiffness / state_.constants.mass);
   // Gershgorin: twice the largest diagonal entry bounds every eigenvalue.
-  double highest = 0.0;
-  LineSite here = state_.site(0);
-  for (std::int64_t j = 0; j < state_.sites(); ++j) {
-    const bool is_last = j + 1 == state_.sites();
-    const LineSite next = is_last ? here : state_.site(j + 1);
-    const double behind = is_last && state_.constants.far_end != FarEnd::fixed ? 0.0 : next.stiffness;
-    highest = std::max(highest, 2.0 * (here.stiffness + behind) / here.mass);
-    here = next;
+  const std::int64_t end = state_.sites() - 1;
+  const LineSite last = state_.site(end);
+  double highest =
+      2.0 * (last.stiffness + (state_.constants.far_end == FarEnd::fixed ? last.stiffness : 0.0)) / last.mass;
+  for (std::int64_t j = 0; j < std::min(end, state_.period()); ++j) {
+    const LineSite here = state_.site(j);
+    highest = std::max(highest, 2.0 * (here.stiffness + state_.site(j + 1).stiffness) / here.mass);
   }
   return std::sqrt(highest);
 }

@@ -14,7 +14,7 @@ namespace bathline {
 
 class Line : public Environment {
  public:
-  /// Mass and stiffness of `constants` are ignored where `options.site` is set. @note Collective.
+  /// Mass and stiffness of `constants` are ignored where `options.table` is set. @note Collective.
   Line(std::string name, Attachment attachment, const LineConstants& constants, std::int64_t sites,
        const Communicator& communicator, LineOptions options = {});
 

@@ -29,7 +29,8 @@ LineState::LineState(const LineConstants& given, LineOptions with, std::int64_t 
 }
 
 LineSite LineState::site(std::int64_t index) const {
-  return has_uniform_sites() ? LineSite{constants.mass, constants.stiffness} : options.site(index);
+  if (has_uniform_sites()) return {constants.mass, constants.stiffness};
+  return (*options.table)[static_cast<std::size_t>(index % period())];
 }
 
 AnySites LineState::material() const {

@@ -1,7 +1,7 @@
 // The sites of a line on one rank: constants and state, which all its steppers share.
 #pragma once
 
-#include <functional>
+#include <memory>
 #include <vector>
 
 #include "model/environment.hpp"
@@ -17,8 +17,8 @@ namespace bathline {
 
 struct LineOptions {
   double temperature = 0.0;  ///< kT of the start, J
-  /// Of a nonuniform line: mass and spring of each site by its index; empty for a uniform line.
-  std::function<LineSite(std::int64_t)> site = {};
+  /// Of a nonuniform line: mass and spring of the first sites, repeated along the line; nullptr for a uniform line.
+  std::shared_ptr<const std::vector<LineSite>> table = nullptr;
   /// Sites that are still at rest are not computed; results do not depend on it.
   bool skip_resting = true;
   /// As in EnvironmentProperties.
@@ -49,7 +49,9 @@ class LineState {
   std::int64_t sites() const { return layout.total(); }
   std::int64_t first_site() const { return layout.first(communicator.rank()); }
   bool at_head() const { return communicator.is_root(); }
-  bool has_uniform_sites() const { return !options.site; }
+  /// Number of sites after which they repeat; 1 for a uniform line.
+  std::int64_t period() const { return has_uniform_sites() ? 1 : static_cast<std::int64_t>(options.table->size()); }
+  bool has_uniform_sites() const { return options.table == nullptr; }
   LineSite site(std::int64_t index) const;
   /// This rank's own sites, with rows once `prepare_rows` has been called.
   AnySites material() const;

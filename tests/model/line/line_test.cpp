@@ -40,13 +40,37 @@ TEST(MpiLine, NeedsSixteenBytesASiteAndAxis) {
   }
 }
 
+std::shared_ptr<const std::vector<LineSite>> repeated(std::vector<LineSite> sites) {
+  return std::make_shared<const std::vector<LineSite>>(std::move(sites));
+}
+
+// Twice the largest (k_j + k_{j+1})/m_j, from a table of any length; the longest line has more sites than can be
+// visited.
+TEST(MpiLine, HighestFrequencyAndEchoOfATableAreThoseOfItsSites) {
+  const std::vector<LineSite> table = {{2.0, 3.0}, {2.0, 3.0}, {0.5, 1.0}};
+  const auto properties = [&](std::int64_t sites, FarEnd far_end, const std::vector<LineSite>& rows) {
+    return Line("line", Attachment({{0, 1.0}}, 1), {.far_end = far_end}, sites, test_world(), {.table = repeated(rows)})
+        .properties();
+  };
+  const double echo = 2.0 * 2.0 * std::sqrt(2.0 / 3.0);
+  for (const std::int64_t sites : {std::int64_t{4}, std::int64_t{7}, std::int64_t{1} << 40}) {
+    EXPECT_EQ(properties(sites, FarEnd::fixed, table).highest_frequency, std::sqrt(2.0 * (1.0 + 3.0) / 0.5));
+    EXPECT_EQ(properties(sites, FarEnd::fixed, table).echo.time, echo);
+  }
+  // The spring behind the last site is that of its own, or none.
+  EXPECT_EQ(properties(3, FarEnd::fixed, table).highest_frequency, std::sqrt(2.0 * (1.0 + 1.0) / 0.5));
+  EXPECT_EQ(properties(3, FarEnd::free, table).highest_frequency, std::sqrt(2.0 * (3.0 + 3.0) / 2.0));
+  EXPECT_EQ(properties(2, FarEnd::fixed, table).highest_frequency, std::sqrt(2.0 * (3.0 + 3.0) / 2.0));
+  // Equal sites echo at the end.
+  EXPECT_EQ(properties(5, FarEnd::fixed, {{2.0, 3.0}, {2.0, 3.0}}).echo.time, 2.0 * 5.0 * std::sqrt(2.0 / 3.0));
+}
+
 TEST(MpiLine, CountsTheMemoryOfSchemes) {
   constexpr std::int64_t sites = 100000;
   const Attachment attachment({{0, 1.0}}, 2);
   const Line uniform("uniform", attachment, {}, sites, test_world());
-  const Line nonuniform("nonuniform", attachment, {}, sites, test_world(), {.site = [](std::int64_t j) {
-                          return LineSite{1.0 + static_cast<double>(j % 2), 1.0};
-                        }});
+  const Line nonuniform("nonuniform", attachment, {}, sites, test_world(),
+                        {.table = repeated({{1.0, 1.0}, {2.0, 1.0}})});
   const PartitionedRungeKutta midpoint = one_stage(0.5, 0.5);
   const PartitionedRungeKutta three{Eigen::MatrixXd::Zero(3, 3), Eigen::MatrixXd::Zero(3, 3), Eigen::VectorXd::Zero(3)};
   const auto bytes = [](const Line& line, const Scheme& scheme) {
@@ -126,7 +150,7 @@ TEST(MpiLine, KeepsItsState) {
 
 TEST(MpiLine, ThermalStartIsTheSameOnAnyNumberOfRanks) {
   const Communicator alone = test_world().split(test_world().rank());
-  const LineOptions uniform{.temperature = 0.7}, nonuniform{.temperature = 0.7, .site = nonuniform_site};
+  const LineOptions uniform{.temperature = 0.7}, nonuniform{.temperature = 0.7, .table = site_table(nonuniform_site)};
   for (const LineOptions* options : {&uniform, &nonuniform}) {
     for (const FarEnd far_end : {FarEnd::fixed, FarEnd::free}) {
       for (const std::int64_t sites : {1, 4, 41, 4096, 4097, 20011}) {
@@ -162,7 +186,7 @@ TEST(Line, ThermalStartOfNonuniformSitesHasTheCovarianceOfTheSprings) {
   constexpr double temperature = 0.7;
   for (const FarEnd far_end : {FarEnd::fixed, FarEnd::free}) {
     Line line("line", Attachment({{0, 1.0}}, 1), {.far_end = far_end}, sites, self_world(),
-              {.temperature = temperature, .site = nonuniform_site});
+              {.temperature = temperature, .table = site_table(nonuniform_site)});
     Eigen::MatrixXd squares = Eigen::MatrixXd::Zero(sites, sites), momenta = squares;
     for (std::uint32_t r = 0; r < realisations; ++r) {
       line.prepare({.seed = 1, .realisation = r, .stream = 0});

@@ -12,13 +12,14 @@ using namespace explicit_course;
 Outcome run_serially(LineConstants constants, std::int64_t sites, int axes, const ExplicitScheme& scheme,
                      const LineOptions& options = {}) {
   std::vector<double> springs, inverse_masses;
-  for (std::int64_t j = 0; j < sites && options.site; ++j) {
-    constants.mass = options.site(j).mass;
-    constants.stiffness = options.site(j).stiffness;
+  for (std::int64_t j = 0; j < sites && options.table; ++j) {
+    const LineSite site = (*options.table)[static_cast<std::size_t>(j)];
+    constants.mass = site.mass;
+    constants.stiffness = site.stiffness;
     springs.push_back(constants.stiffness);
     inverse_masses.push_back(1.0 / constants.mass);
   }
-  if (options.site) springs.push_back(constants.stiffness);
+  if (options.table) springs.push_back(constants.stiffness);
   const Start start = random_start(sites, axes);
   const double dashpot = constants.far_end == FarEnd::matched ? std::sqrt(constants.mass * constants.stiffness) : 0.0;
   Outcome outcome;
@@ -66,7 +67,7 @@ TEST(LineReference, EqualsPlainLoops) {
           SCOPED_TRACE(testing::Message() << named.name << ", far end " << static_cast<int>(far_end) << ", " << sites
                                           << (uniform ? " uniform" : " nonuniform") << " sites");
           LineOptions options{.use_reference_stepper = true};
-          if (!uniform) options.site = nonuniform_site;
+          if (!uniform) options.table = site_table(nonuniform_site);
           const LineConstants constants = constants_with(far_end);
           const Outcome actual = run(constants, sites, 2, named.scheme, {1000, 1, 2}, self_world(), options);
           const Outcome expected = run_serially(constants, sites, 2, named.scheme, options);

@@ -30,7 +30,7 @@ TEST_P(MpiLineExplicit, EqualsTheReference) {
         const LineConstants constants = constants_with(far_end);
         // Every other line is nonuniform.
         LineOptions options;
-        if (sites % 2 == 1 || sites == 500) options.site = nonuniform_site;
+        if (sites % 2 == 1 || sites == 500) options.table = site_table(nonuniform_site);
         const Outcome actual =
             run(constants, sites, axes, this_case().scheme, {1000, 1, 2, 1000}, test_world(), options);
         on_rank_zero([&] {
@@ -140,7 +140,7 @@ TEST_P(MpiLineExplicit, SkippingSitesAtRestChangesNoBit) {
     for (const int length : {1, 5, 1000}) {
       SCOPED_TRACE(testing::Message() << this_case().name << ", " << sites << " sites, blocks of " << length);
       LineOptions options;
-      if (length == 5) options.site = nonuniform_site;
+      if (length == 5) options.table = site_table(nonuniform_site);
       options.skip_resting = false;
       const Record all =
           make_record(InitialState::at_rest, this_case().scheme, sites, length, 1, options, test_world());
@@ -163,7 +163,7 @@ TEST_P(MpiLineExplicit, SkippingSitesOutOfReachChangesNoBitOfTheForce) {
     for (const int length : {1, 5, 1000}) {
       SCOPED_TRACE(testing::Message() << this_case().name << ", " << sites << " sites, blocks of " << length);
       LineOptions options;
-      if (length == 5) options.site = nonuniform_site;
+      if (length == 5) options.table = site_table(nonuniform_site);
       const auto forces = [&](bool with_steps_left, std::vector<double>& w) {
         Line line("line", Attachment({{0, 1.0}}, 1), constants_with(FarEnd::fixed), sites, test_world(), options);
         line.prepare({});
@@ -210,7 +210,7 @@ TEST_P(MpiLineExplicit, SkippingSitesOutOfReachChangesNoBitOfTheForce) {
 TEST_P(MpiLineExplicit, EnergiesDoNotDependOnWhenTheyAreSummed) {
   for (const std::int64_t sites : {2, 700, 4096, 9001}) {
     SCOPED_TRACE(testing::Message() << this_case().name << ", " << sites << " sites");
-    const LineOptions options{.site = nonuniform_site, .skip_resting = false};
+    const LineOptions options{.table = site_table(nonuniform_site), .skip_resting = false};
     const Record each = make_record(InitialState::random, this_case().scheme, sites, 1000, 1, options, test_world());
     on_rank_zero([&] {
       const Record second =

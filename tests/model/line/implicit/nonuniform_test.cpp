@@ -27,7 +27,7 @@ const std::vector<OneStage>& schemes() {
 
 Line make_line(const Site& site, FarEnd far_end, int sites, int axes) {
   return Line("line", Attachment({{0, 1.0}}, axes), {.mass = 1.3, .stiffness = 2.9, .far_end = far_end}, sites,
-              test_world(), {.site = site});
+              test_world(), {.table = site_table(site)});
 }
 
 struct StepCase {
@@ -110,7 +110,7 @@ Problem make_problem(const Site& site, FarEnd far_end, std::int64_t sites, doubl
   std::vector<std::unique_ptr<Environment>> environments;
   environments.push_back(std::make_unique<Line>("line", Attachment({{0, 1.0}}, 2),
                                                 LineConstants{.mass = 1.3, .stiffness = 2.9, .far_end = far_end}, sites,
-                                                test_world(), LineOptions{.site = site}));
+                                                test_world(), LineOptions{.table = site_table(site)}));
   Problem problem(system, Eigen::MatrixXd::Zero(2, 2), std::move(environments), test_world());
   problem.prepare();
   return problem;
