@@ -452,6 +452,24 @@ class ResultFile:
             return self._evaluate_statistic(self._select(series, several=True), path, statistic)
         return self._select(path)
 
+    def attribute(self, path, name):
+        """An attribute of a variable as text; empty if there is none.
+
+        Parameters
+        ----------
+        path : str
+            Path of the variable.
+        name : str
+            Name of the attribute.
+
+        Returns
+        -------
+        str
+            Its text.
+        """
+        dataset = self._find_dataset(path)
+        return "" if dataset is None else _text(dataset, name)
+
     def _select(self, path, several=False):
         """The values selected by the indices of a path: one in each row, or with `several` all remaining components."""
         name, indices = _parse_path(path)

@@ -1,9 +1,8 @@
 // The exact flow: the reference that the other methods are measured against.
 //
 // Linear closed systems by their normal modes, linear damped systems by the matrix exponential, nonlinear systems by an
-// adaptive Runge-Kutta method of order 8 with tolerances near round-off. On a closed system all sites are gathered on
-// one rank.
-// Tested by tests/properties/order_test.cpp.
+// adaptive extrapolation method with a tolerance near round-off, whose steps are not longer than that of the run. On a
+// closed system all sites are gathered on one rank. Tested by tests/properties/order_test.cpp.
 #include <limits>
 
 #include "methods/catalogue.hpp"
@@ -28,20 +27,25 @@ MethodProperties properties(const Section&) {
 }  // namespace
 
 Method exact_method() {
-  return {{.name = "exact",
-           .summary = "the exact flow: normal modes, matrix exponential or an adaptive method of order 8",
-           .equation = "x(t + h) = flow_h(x(t))",
-           .source = "hairer2006, section I.1; verner2010 for the pair of order 8",
-           .keywords = {"reference solution", "matrix exponential"},
-           .notes = "A reference, not a production method: a linear closed system is diagonalised as a whole."},
-          scheme,
-          properties,
-          Method::Domain::both,
-          {},
-          {.takes_noise = true,
-           .statement =
-               "adds the exact Gaussian increment of every step (vanloan1978), on linear systems only: paths have the "
-               "law of the Langevin equation at any step"}};
+  return {
+      {.name = "exact",
+       .summary = "the exact flow: normal modes, matrix exponential or an adaptive method of order up to 16",
+       .equation = "x(t + h) = flow_h(x(t))",
+       .source = "hairer2006, section I.1; hairer1993, section II.9, for the adaptive method",
+       .keywords = {"reference solution", "matrix exponential"},
+       .notes =
+           "A reference, not a production method: a linear closed system is diagonalised as a whole, and a nonlinear "
+           "one "
+           "advanced by adaptive steps with a relative error of 1e-14 each, none longer than the step of the run. A "
+           "force that acts for much less than a step may be missed."},
+      scheme,
+      properties,
+      Method::Domain::both,
+      {},
+      {.takes_noise = true,
+       .statement =
+           "adds the exact Gaussian increment of every step (vanloan1978), on linear systems only: paths have the "
+           "law of the Langevin equation at any step"}};
 }
 
 }  // namespace bathline

@@ -78,7 +78,9 @@ struct PartitionedRungeKutta {
 PartitionedRungeKutta one_stage(double a, double a_hat);
 
 /// The exact flow, to the accuracy of a reference solution.
-struct ExactFlow {};
+struct ExactFlow {
+  double tolerance = 1e-14;  ///< relative error of an adaptive step, for systems without a closed form
+};
 
 /// The discrete Herglotz equations of a contact system, for the discrete Lagrangian of the midpoint rule or the exact
 /// one (steppers/contact_lagrangian.hpp).

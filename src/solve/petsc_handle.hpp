@@ -3,7 +3,6 @@
 #pragma once
 
 #include <petscsnes.h>
-#include <petscts.h>
 
 #include <string>
 #include <utility>
@@ -59,6 +58,5 @@ using VecHandle = PetscHandle<Vec, VecDestroy>;
 using MatHandle = PetscHandle<Mat, MatDestroy>;
 using KspHandle = PetscHandle<KSP, KSPDestroy>;
 using SnesHandle = PetscHandle<SNES, SNESDestroy>;
-using TsHandle = PetscHandle<TS, TSDestroy>;
 
 }  // namespace bathline

@@ -45,7 +45,6 @@ constexpr std::string_view pc_types[] = {"bathline", "none", "jacobi", "pbjacobi
 constexpr std::string_view snes_types[] = {"newtonls", "newtontr", "newtontrdc", "nrichardson", "ksponly",
                                            "ngmres",   "qn",       "ncg",        "anderson"};
 constexpr std::string_view linesearch_types[] = {"basic", "bt", "l2", "cp", "nleqerr"};
-constexpr std::string_view rk_types[] = {"1fe", "2a", "2b", "3", "3bs", "4", "5f", "5dp", "5bs", "6vr", "7vr", "8vr"};
 
 /// An option whose value is a number, a whole one if `is_integer`, or one of `types`.
 struct Rule {
@@ -71,14 +70,10 @@ constexpr Rule rules[] = {
     {.name = "snes_type", .types = snes_types},
     {.name = "snes_linesearch_type", .types = linesearch_types},
     {.name = "snes_linesearch_max_it", .is_integer = true},
-    {.name = "ts_rtol"},
-    {.name = "ts_atol"},
-    {.name = "ts_max_steps", .is_integer = true},
-    {.name = "ts_rk_type", .types = rk_types},
 };
 
-/// Prefixes of the options for the particles' solver, the reference solution and the blocks of a preconditioner.
-constexpr std::string_view prefixes[] = {"particles_", "reference_", "sub_"};
+/// Prefixes of the options for the particles' solver and the blocks of a preconditioner.
+constexpr std::string_view prefixes[] = {"particles_", "sub_"};
 
 /// The rule for "-particles_ksp_rtol", if there is one.
 const Rule* rule_for(std::string_view name) {

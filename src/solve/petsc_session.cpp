@@ -13,7 +13,6 @@
 #include "parallel/mpi_handle.hpp"
 #include "recipe/mistakes.hpp"
 #include "solve/line_preconditioner.hpp"
-#include "solve/reference_integrator.hpp"
 #include "solve/snes_solver.hpp"
 #include "solve/petsc_handle.hpp"
 #include "solve/petsc_options.hpp"
@@ -48,7 +47,6 @@ void query_standard_options() {
   petsc_check(SNESCreate(PETSC_COMM_SELF, snes.out()));
   petsc_check(SNESSetFromOptions(snes.get()));
   const SnesSolver newton(1, {}, {});
-  const ReferenceIntegrator reference(1, {});
 }
 
 /// Options that PETSc queries only during or after a solve; they print something and change no result.
@@ -57,10 +55,10 @@ bool is_queried_during_solve(const std::string& name) {
     return name.size() >= end.size() && name.compare(name.size() - end.size(), end.size(), end) == 0;
   };
   const bool prints = ends_with("_view") || ends_with("_view_pre") || ends_with("_converged_reason");
-  const std::size_t prefix = name.rfind("particles_", 0) == 0 ? 10 : name.rfind("reference_", 0) == 0 ? 10 : 0;
+  const std::size_t prefix = name.rfind("particles_", 0) == 0 ? 10 : 0;
   const std::string object = name.substr(prefix, name.find('_', prefix) - prefix);
   return prints && (object == "snes" || object == "ksp" || object == "pc" || object == "mat" || object == "vec" ||
-                    object == "ts" || object == "log");
+                    object == "log");
 }
 
 }  // namespace

@@ -1,92 +1,149 @@
-// A numerically exact solution of ordinary differential equations, by PETSc's TS.
+// A numerically exact solution of the equations of motion by extrapolation.
+//
+// Increments of the state are extrapolated instead of states, and added with the rounding of the sum carried over
+// (Kahan), which keeps round-off at that of the right-hand side. Measured on Kepler orbits of eccentricity 0.99 over
+// 100 periods: relative energy error 2e-12 with 7.3e5 evaluations. Verner's pair of order 8 (PETSc) has 1e-9 with 3.0e5
+// and does not improve with its tolerance, Bulirsch and Stoer's method of Boost.Odeint 6e-9 with 3.1e5 and 4e-12
+// with 4.5e5 in extended precision, Gauss' method of four stages with equal steps 3e-11 with 2e7 stages.
 #include "solve/reference_integrator.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "solve/petsc_handle.hpp"
-#include "solve/petsc_session.hpp"
-
 namespace bathline {
 
-struct ReferenceIntegrator::State {
-  RightHandSide right_hand_side;
-  int size = 0;
-  TsHandle ts;
-  VecHandle x;
-  double from = 0.0;
-  double step = 0.0;  // proposed by the controller; 0 before the first call
-};
+namespace {
 
-ReferenceIntegrator::ReferenceIntegrator(int size, RightHandSide right_hand_side) : state_(std::make_unique<State>()) {
-  PetscSession::start_if_deferred();
-  State& s = *state_;
-  s.right_hand_side = std::move(right_hand_side);
-  s.size = size;
-  petsc_check(VecCreateSeq(PETSC_COMM_SELF, size, s.x.out()));
-  petsc_check(TSCreate(PETSC_COMM_SELF, s.ts.out()));
-  petsc_check(TSSetOptionsPrefix(s.ts.get(), "reference_"));
-  petsc_check(TSSetProblemType(s.ts.get(), TS_NONLINEAR));
-  petsc_check(TSSetType(s.ts.get(), TSRK));
-  petsc_check(TSRKSetType(s.ts.get(), TSRK8VR));
-  petsc_check(TSSetRHSFunction(
-      s.ts.get(), nullptr,
-      [](TS, PetscReal t, Vec x, Vec f, void* context) -> PetscErrorCode {
-        return petsc_callback([&] {
-          auto& state = *static_cast<State*>(context);
-          const PetscScalar* from = nullptr;
-          PetscScalar* to = nullptr;
-          petsc_check(VecGetArrayRead(x, &from));
-          petsc_check(VecGetArray(f, &to));
-          const auto size = static_cast<std::size_t>(state.size);
-          state.right_hand_side(state.from + t, {from, size}, {to, size});
-          petsc_check(VecRestoreArray(f, &to));
-          petsc_check(VecRestoreArrayRead(x, &from));
-        });
-      },
-      &s));
-  petsc_check(TSSetTolerances(s.ts.get(), 1e-15, nullptr, 1e-13, nullptr));
-  petsc_check(TSSetExactFinalTime(s.ts.get(), TS_EXACTFINALTIME_MATCHSTEP));
-  petsc_check(TSSetMaxSteps(s.ts.get(), 100000000));
-  petsc_check(TSSetErrorIfStepFails(s.ts.get(), PETSC_FALSE));
-  petsc_check(TSSetFromOptions(s.ts.get()));
+constexpr double epsilon = std::numeric_limits<double>::epsilon();
+
+/// The factor of the step after a step that met its tolerance in a column.
+constexpr double growth[] = {1.0, 1.0, 1.0, 2.0, 1.4, 1.1, 1.0, 0.7};
+constexpr int first_column = 3;  // with fewer substeps narrow forces might be missed
+
+}  // namespace
+
+ReferenceIntegrator::ReferenceIntegrator(int dofs, int further, RightHandSide right_hand_side, double tolerance)
+    : right_hand_side_(std::move(right_hand_side)), dofs_(static_cast<std::size_t>(dofs)), tolerance_(tolerance) {
+  const std::size_t size = 2 * dofs_ + static_cast<std::size_t>(further);
+  for (auto* values : {&scale_, &roundoff_, &start_slope_, &slope_, &stage_, &earlier_, &change_, &carry_}) {
+    values->resize(size);
+  }
+  table_.assign(columns, std::vector<double>(size));
 }
 
-ReferenceIntegrator::~ReferenceIntegrator() = default;
-
-double ReferenceIntegrator::step() const { return state_->step; }
-void ReferenceIntegrator::set_step(double step) { state_->step = step; }
-
 bool ReferenceIntegrator::advance(std::span<double> x, double from, double duration) {
-  State& s = *state_;
-  s.from = from;  // PETSc's time begins at zero, so that steps at late times are not rounded
-  PetscScalar* values = nullptr;
-  petsc_check(VecGetArray(s.x.get(), &values));
-  std::copy(x.begin(), x.end(), values);
-  petsc_check(VecRestoreArray(s.x.get(), &values));
-  petsc_check(TSSetTime(s.ts.get(), 0.0));
-  petsc_check(TSSetStepNumber(s.ts.get(), 0));
-  petsc_check(TSSetMaxTime(s.ts.get(), duration));
-  // A step too short to change the time would be repeated for ever, so that steps have a lower limit.
-  TSAdapt adapt = nullptr;
-  petsc_check(TSGetAdapt(s.ts.get(), &adapt));
-  petsc_check(TSAdaptSetStepLimits(adapt, 4.0 * std::numeric_limits<double>::epsilon() * duration, duration));
-  const double step = s.step > 0.0 ? std::min(s.step, duration) : duration / 16.0;
-  petsc_check(TSSetTimeStep(s.ts.get(), step));
-  petsc_check(TSSetConvergedReason(s.ts.get(), TS_CONVERGED_ITERATING));
-  // Such as a norm that is not finite.
-  if (!petsc_failure(TSSolve(s.ts.get(), s.x.get()), 1).empty()) return false;
-  TSConvergedReason reason;
-  petsc_check(TSGetConvergedReason(s.ts.get(), &reason));
-  // The last step is shortened to end on time; the step before it is the controller's proposal.
-  PetscReal last = 0.0;
-  petsc_check(TSGetTimeStep(s.ts.get(), &last));
-  s.step = std::max(last, s.step);
-  petsc_check(VecGetArray(s.x.get(), &values));
-  std::copy_n(values, s.size, x.begin());
-  petsc_check(VecRestoreArray(s.x.get(), &values));
-  return reason > 0 && std::all_of(x.begin(), x.end(), [](double value) { return std::isfinite(value); });
+  if (step_ <= 0.0 || step_ > duration) step_ = duration;
+  std::fill(carry_.begin(), carry_.end(), 0.0);
+  double t = 0.0;  // from zero, so that steps at late times are not rounded
+  while (t < duration) {
+    const double count = std::max(1.0, std::ceil((duration - t) / step_ * (1.0 - 8.0 * epsilon)));
+    const double dt = (duration - t) / count;
+    if (!(dt > 16.0 * epsilon * duration)) return false;
+    const int column = extrapolate(x, from + t, dt);
+    if (column < 0) {
+      step_ = 0.4 * dt;
+      continue;
+    }
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const double increment = table_[0][i] + carry_[i], sum = x[i] + increment;
+      carry_[i] = increment - (sum - x[i]);
+      x[i] = sum;
+    }
+    t = count == 1.0 ? duration : t + dt;
+    step_ = std::min(duration, growth[column] < 1.0 ? growth[column] * dt : std::max(step_, growth[column] * dt));
+  }
+  return std::all_of(x.begin(), x.end(), [](double value) { return std::isfinite(value); });
+}
+
+int ReferenceIntegrator::extrapolate(std::span<const double> x, double t, double dt) {
+  right_hand_side_(t, x, start_slope_);
+  std::fill(scale_.begin(), scale_.end(), 0.0);
+  std::fill(roundoff_.begin(), roundoff_.end(), 0.0);
+  enlarge_scales(x);
+  double last = std::numeric_limits<double>::infinity();
+  for (int column = 0; column < columns; ++column) {
+    change_ = table_[0];
+    midpoint(x, t, dt, 2 * (column + 1), table_[column]);
+    for (int i = column - 1; i >= 0; --i) {
+      const double ratio = (column + 1.0) / (i + 1.0), weight = 1.0 / (ratio * ratio - 1.0);
+      for (std::size_t j = 0; j < x.size(); ++j)
+        table_[i][j] = table_[i + 1][j] + weight * (table_[i + 1][j] - table_[i][j]);
+    }
+    if (column < first_column) continue;
+    for (std::size_t j = 0; j < x.size(); ++j) change_[j] -= table_[0][j];
+    const double current = error(change_);
+    if (current <= 1.0) return column;
+    if (!std::isfinite(current)) return -1;
+    // Columns converge faster than geometrically, so that the ratio of two may be squared for the following ones.
+    const double convergence = current / last;
+    last = current;
+    if (column + 1 < columns && current * std::pow(convergence, 2.0 * (columns - 1 - column)) < 1.0) continue;
+    permit_roundoff(x, t, dt);
+    return error(change_) <= 1.0 ? column : -1;
+  }
+  return -1;
+}
+
+void ReferenceIntegrator::midpoint(std::span<const double> x, double t, double dt, int substeps,
+                                   std::vector<double>& increment) {
+  const double h = dt / substeps;
+  std::fill(earlier_.begin(), earlier_.end(), 0.0);
+  for (std::size_t i = 0; i < x.size(); ++i) increment[i] = h * start_slope_[i];
+  // The last slope, at the end of the step, serves Gragg's smoothing step.
+  for (int substep = 1; substep <= substeps; ++substep) {
+    for (std::size_t i = 0; i < x.size(); ++i) stage_[i] = x[i] + increment[i];
+    enlarge_scales(stage_);
+    right_hand_side_(t + substep * h, stage_, slope_);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const double before = earlier_[i];
+      earlier_[i] = increment[i];
+      increment[i] = substep < substeps ? before + 2.0 * h * slope_[i] : 0.5 * (increment[i] + before + h * slope_[i]);
+    }
+  }
+}
+
+void ReferenceIntegrator::enlarge_scales(std::span<const double> x) {
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    double& scale = scale_[i < dofs_ ? 0 : i < 2 * dofs_ ? dofs_ : i];
+    scale = std::max(scale, std::abs(x[i]));
+  }
+}
+
+double ReferenceIntegrator::error(const std::vector<double>& change) const {
+  double largest = 0.0;
+  for (std::size_t i = 0; i < change.size(); ++i) {
+    const double size = std::abs(change[i]);
+    if (size == 0.0) continue;
+    if (!std::isfinite(size)) return size;
+    const double scale = scale_[i < dofs_ ? 0 : i < 2 * dofs_ ? dofs_ : i];
+    largest = std::max(largest, size / (tolerance_ * scale + roundoff_[i]));
+  }
+  return largest;
+}
+
+void ReferenceIntegrator::permit_roundoff(std::span<const double> x, double t, double dt) {
+  constexpr double roundings = 4.0 * std::numeric_limits<double>::epsilon();
+  const auto sign = [](std::size_t i) { return i % 2 == 0 ? 1.0 : -1.0; };
+  std::fill(roundoff_.begin(), roundoff_.end(), std::numeric_limits<double>::infinity());
+  std::vector<double> point(x.begin(), x.end()), rounded(x.size()), change(x.size());
+  for (const double end : {0.0, dt}) {
+    const double now = t + end;
+    if (end > 0.0) {
+      for (std::size_t i = 0; i < x.size(); ++i) point[i] += table_[0][i];
+      right_hand_side_(now, point, start_slope_);
+    }
+    for (std::size_t i = 0; i < x.size(); ++i) rounded[i] = point[i] * (i < dofs_ ? 1.0 + sign(i) * roundings : 1.0);
+    std::fill(change.begin(), change.end(), 0.0);
+    for (int pass = 0; pass < 2; ++pass) {
+      right_hand_side_(pass == 0 ? now * (1.0 + roundings) : now, rounded, slope_);
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        change[i] += dt * std::abs(slope_[i] - start_slope_[i]);
+        rounded[i] = i < dofs_ ? point[i] : point[i] + sign(i) * change[i];
+      }
+    }
+    for (std::size_t i = 0; i < x.size(); ++i) roundoff_[i] = std::min(roundoff_[i], change[i]);
+  }
 }
 
 }  // namespace bathline

@@ -1,29 +1,53 @@
-// A numerically exact solution of a small or medium system of ordinary differential equations.
+// A numerically exact solution of the equations of motion of a small or medium system.
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <span>
+#include <vector>
 
 namespace bathline {
 
-/// Adaptive Runge-Kutta of order 8 (verner2010, through PETSc's TS) with tolerances near round-off, on one rank.
-/// Options with the prefix `-reference_`.
+/// Gragg's modified midpoint rule with 2, 4, ..., 16 substeps, extrapolated to order up to 16 (hairer1993, section
+/// II.9), with adaptive steps, on one rank. A state is q, p and any number of further unknowns, such as works; q' are
+/// velocities.
+///
+/// The error of a step is at most `tolerance` times the largest |q|, of p times the largest |p|, of a further unknown
+/// times its own size, all within this step, and not less than what the rounding of q does to it. Results therefore do
+/// not depend on units.
 class ReferenceIntegrator {
  public:
   using RightHandSide = std::function<void(double t, std::span<const double> x, std::span<double> derivative)>;
-  ReferenceIntegrator(int size, RightHandSide right_hand_side);
-  ~ReferenceIntegrator();
-  /// Advances x' = f(t, x) from the time `from` by `duration`, in place. False when the step size collapsed or the
-  /// state is no longer finite. Not collective.
+  /// A tolerance near which round-off limits the accuracy.
+  static constexpr double default_tolerance = 1e-14;
+
+  ReferenceIntegrator(int dofs, int further, RightHandSide right_hand_side, double tolerance = default_tolerance);
+  /// Advances x' = f(t, x) from the time `from` by `duration`, in place, with steps no longer than `duration`. False
+  /// when the step size collapsed or the state is no longer finite.
   bool advance(std::span<double> x, double from, double duration);
-  /// The step size that the controller proposes, with which the next call begins; 0 before the first.
-  double step() const;
-  void set_step(double step);
+  /// The step size with which the next call begins; 0 before the first.
+  double step() const { return step_; }
+  void set_step(double step) { step_ = step; }
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  static constexpr int columns = 8;
+  /// The index of the column of the extrapolation that meets the tolerance, or -1. The increments are in `table_[0]`.
+  int extrapolate(std::span<const double> x, double t, double dt);
+  /// The increments of the modified midpoint rule.
+  void midpoint(std::span<const double> x, double t, double dt, int substeps, std::vector<double>& increment);
+  void enlarge_scales(std::span<const double> x);
+  /// The largest ratio of a change of the increments to the permitted one.
+  double error(const std::vector<double>& change) const;
+  /// Permits what the rounding of q does to the increments, by way of p to all others.
+  void permit_roundoff(std::span<const double> x, double t, double dt);
+
+  RightHandSide right_hand_side_;
+  std::size_t dofs_;
+  double tolerance_;
+  double step_ = 0.0;
+  std::vector<double> scale_, roundoff_;     // by component
+  std::vector<double> start_slope_, slope_;  // f at the start of the step and at a substep
+  std::vector<double> stage_, earlier_, change_, carry_;
+  std::vector<std::vector<double>> table_;
 };
 
 }  // namespace bathline

@@ -156,8 +156,11 @@ void AssembledSystem::find_velocities(double t, std::span<const double> u, std::
   if (problem_.legendre() == nullptr) return;
   const int n = particle_dofs();
   q_ = problem_.system().q0 + Eigen::Map<const Eigen::VectorXd>(u.data(), n);
-  if (problem_.legendre()->find_velocity(q_, Eigen::Map<const Eigen::VectorXd>(p.data(), n), t, 0.0, velocity_)) {
+  const Eigen::VectorXd momentum = Eigen::Map<const Eigen::VectorXd>(p.data(), n);
+  if (velocity_.size() == 0) velocity_ = problem_.v;
+  for (int attempt = 0; problem_.legendre()->find_velocity(q_, momentum, t, 0.0, velocity_); ++attempt) {
     velocity_ = problem_.v;
+    if (attempt == 0) continue;
     std::fill_n(v.begin(), n, std::numeric_limits<double>::quiet_NaN());
     return;
   }

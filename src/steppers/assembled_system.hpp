@@ -45,10 +45,9 @@ class AssembledSystem {
   /// Adds the drag, -C v and the particles' own force at displacements u, to `force`, and mobility times `force`
   /// to v = p/m. Returns the power that they dissipate.
   double add_losses(std::span<const double> u, std::span<double> v, std::span<double> force) const;
-  /// The velocities of momenta p, NaN where a Lagrangian has none. The first guess is the last result, or the velocity
-  /// of the particles after `reset_velocity_guess`.
+  /// The velocities of momenta p, NaN where a Lagrangian has none. Newton's method starts from the last result, and if
+  /// that fails from the velocities of the problem, which are those at the start of the step.
   void find_velocities(double t, std::span<const double> u, std::span<const double> p, std::span<double> v) const;
-  void reset_velocity_guess() const { velocity_ = problem_.v; }
   /// Adds the force of a magnetic field, if there is one, which has no power.
   void add_magnetic(std::span<const double> v, std::span<double> force) const;
   /// Adds the external forces on the particles and those of a Lagrangian. Returns their power.

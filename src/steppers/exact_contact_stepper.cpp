@@ -3,7 +3,7 @@
 //
 //   linear:     x = (q, p) by the matrix exponential; z(h) = e^{gamma h} (z + integral of e^{-gamma s} x^T Q x) and the
 //               work of the damping by Gramians (vanloan1978)
-//   otherwise:  an adaptive Runge-Kutta method of order 8 near round-off, z and the work among its unknowns
+//   otherwise:  an adaptive extrapolation method near round-off, z and the work among its unknowns
 //
 // Source: simoes2020, section 2, and eq. (19) for L = v^T M v / 2 - V(q) + gamma z. Where the start is given by two
 // positions, the initial momentum is that of the motion that reaches the second one after one step.
@@ -90,24 +90,26 @@ class LinearContactFlow final : public ContactFlow {
 
 class AdaptiveContactFlow final : public ContactFlow {
  public:
-  AdaptiveContactFlow(const ParticleSystem& system, double h)
+  AdaptiveContactFlow(const ParticleSystem& system, double h, double tolerance)
       : system_(system),
         h_(h),
         state_(2 * static_cast<std::size_t>(system.size()) + 2),
-        solver_(static_cast<int>(state_.size()),
-                [this](double, std::span<const double> x, std::span<double> derivative) {
-                  const Eigen::Index n = system_.size();
-                  const double gamma = system_.contact->gamma;
-                  const Eigen::Map<const VectorXd> p(x.data() + n, n);
-                  q_ = Eigen::Map<const VectorXd>(x.data(), n);
-                  system_.potential->gradient(q_, gradient_);
-                  Eigen::Map<VectorXd> q_rate(derivative.data(), n), p_rate(derivative.data() + n, n);
-                  q_rate = p.cwiseQuotient(system_.mass);
-                  p_rate = gamma * p - gradient_;
-                  const double twice_kinetic = p.dot(q_rate);
-                  derivative[2 * n] = 0.5 * twice_kinetic - system_.potential->value(q_) + gamma * x[2 * n];
-                  derivative[2 * n + 1] = -gamma * twice_kinetic;
-                }) {}
+        solver_(
+            system.size(), 2,
+            [this](double, std::span<const double> x, std::span<double> derivative) {
+              const Eigen::Index n = system_.size();
+              const double gamma = system_.contact->gamma;
+              const Eigen::Map<const VectorXd> p(x.data() + n, n);
+              q_ = Eigen::Map<const VectorXd>(x.data(), n);
+              system_.potential->gradient(q_, gradient_);
+              Eigen::Map<VectorXd> q_rate(derivative.data(), n), p_rate(derivative.data() + n, n);
+              q_rate = p.cwiseQuotient(system_.mass);
+              p_rate = gamma * p - gradient_;
+              const double twice_kinetic = p.dot(q_rate);
+              derivative[2 * n] = 0.5 * twice_kinetic - system_.potential->value(q_) + gamma * x[2 * n];
+              derivative[2 * n + 1] = -gamma * twice_kinetic;
+            },
+            tolerance) {}
 
   bool step(ContactState& state) override {
     const Eigen::Index n = system_.size();
@@ -115,12 +117,12 @@ class AdaptiveContactFlow final : public ContactFlow {
     q = state.q;
     p = state.p;
     state_[2 * n] = state.z;
-    state_[2 * n + 1] = 0.0;
+    state_[2 * n + 1] = state.dissipated;
     const bool solved = solver_.advance(state_, 0.0, h_);
     state.q = q;
     state.p = p;
     state.z = state_[2 * n];
-    state.dissipated += state_[2 * n + 1];
+    state.dissipated = state_[2 * n + 1];
     return solved;
   }
   std::vector<double> internal_state() const override { return {solver_.step()}; }
@@ -137,7 +139,7 @@ class AdaptiveContactFlow final : public ContactFlow {
 /// For any Lagrangian, with the other forces on the particles.
 class LagrangianContactFlow final : public ContactFlow {
  public:
-  LagrangianContactFlow(const Problem& problem, double h)
+  LagrangianContactFlow(const Problem& problem, double h, double tolerance)
       : problem_(problem),
         h_(h),
         n_(problem.q.size()),
@@ -145,9 +147,13 @@ class LagrangianContactFlow final : public ContactFlow {
         x_(2 * n_ + 2),
         gradient_(x_),
         state_(2 * static_cast<std::size_t>(n_) + 3),
-        solver_(static_cast<int>(state_.size()), [this](double t, std::span<const double> x, std::span<double> rate) {
-          derive(t, Eigen::Map<const VectorXd>(x.data(), 2 * n_ + 3), Eigen::Map<VectorXd>(rate.data(), 2 * n_ + 3));
-        }) {}
+        solver_(
+            static_cast<int>(n_), 3,
+            [this](double t, std::span<const double> x, std::span<double> rate) {
+              derive(t, Eigen::Map<const VectorXd>(x.data(), 2 * n_ + 3),
+                     Eigen::Map<VectorXd>(rate.data(), 2 * n_ + 3));
+            },
+            tolerance) {}
 
   bool step(ContactState& state) override {
     v_ = problem_.v;
@@ -168,8 +174,10 @@ class LagrangianContactFlow final : public ContactFlow {
   void derive(double t, const Eigen::Ref<const VectorXd>& x, Eigen::Ref<VectorXd> rate) {
     const VectorXd q = x.head(n_), p = x.segment(n_, n_);
     const double z = x[2 * n_];
-    if (problem_.legendre()->find_velocity(q, p, t, z, v_)) {
+    // From the last velocities, and if that fails from those at the start of the step.
+    for (int attempt = 0; problem_.legendre()->find_velocity(q, p, t, z, v_); ++attempt) {
       v_ = problem_.v;
+      if (attempt == 0) continue;
       rate.setConstant(std::numeric_limits<double>::quiet_NaN());
       return;
     }
@@ -223,7 +231,7 @@ std::optional<VectorXd> momentum_between(ContactFlow& flow, const VectorXd& q, c
 
 class ExactContactStepper final : public Stepper {
  public:
-  ExactContactStepper(Problem& problem, double h) : problem_(problem) {
+  ExactContactStepper(Problem& problem, double h, double tolerance) : problem_(problem) {
     const ParticleSystem& system = problem.system();
     problem.clock.h = h;
     if (!problem.communicator().is_root()) {
@@ -231,11 +239,11 @@ class ExactContactStepper final : public Stepper {
       return;
     }
     if (system.lagrangian) {
-      flow_ = std::make_unique<LagrangianContactFlow>(problem, h);
+      flow_ = std::make_unique<LagrangianContactFlow>(problem, h, tolerance);
     } else if (system.potential->is_quadratic()) {
       flow_ = std::make_unique<LinearContactFlow>(system, h);
     } else {
-      flow_ = std::make_unique<AdaptiveContactFlow>(system, h);
+      flow_ = std::make_unique<AdaptiveContactFlow>(system, h, tolerance);
     }
     if (!problem.initial_q1) return;
     const VectorXd guess = system.mass.cwiseProduct(*problem.initial_q1 - problem.q) / h;
@@ -255,16 +263,16 @@ class ExactContactStepper final : public Stepper {
       for (std::int64_t i = 0; i < steps && solved; ++i) {
         state.t = problem_.clock.at(static_cast<double>(i));
         solved = flow_->step(state);
+        if (LegendreTransform* legendre = problem_.legendre(); legendre != nullptr && solved) {
+          const double end = problem_.clock.at(static_cast<double>(i + 1));
+          solved = !legendre->find_velocity(state.q, state.p, end, state.z, problem_.v);
+        }
       }
       problem_.q = state.q;
       problem_.p = state.p;
       problem_.z = state.z;
       problem_.dissipated = state.dissipated;
       problem_.work = state.work;
-      if (LegendreTransform* legendre = problem_.legendre(); legendre != nullptr && solved) {
-        const double end = problem_.clock.at(static_cast<double>(steps));
-        solved = !legendre->find_velocity(problem_.q, problem_.p, end, problem_.z, problem_.v);
-      }
     }
     problem_.clock.steps += steps;
     if (problem_.communicator().broadcast(solved)) return std::nullopt;
@@ -288,8 +296,8 @@ class ExactContactStepper final : public Stepper {
 
 }  // namespace
 
-std::unique_ptr<Stepper> make_exact_contact_stepper(Problem& problem, double h) {
-  return std::make_unique<ExactContactStepper>(problem, h);
+std::unique_ptr<Stepper> make_exact_contact_stepper(Problem& problem, double h, double tolerance) {
+  return std::make_unique<ExactContactStepper>(problem, h, tolerance);
 }
 
 }  // namespace bathline

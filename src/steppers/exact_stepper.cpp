@@ -3,7 +3,9 @@
 //   linear, closed:  normal modes of M^-1/2 K M^-1/2, each advanced by its cosine and sine
 //   linear, open:    the matrix exponential, in a magnetic field for closed systems as well; the work of the damping
 //                    and the covariance of the noise of a step by Gramians (vanloan1978)
-//   otherwise:       an adaptive Runge-Kutta method of order 8 near round-off, works as further unknowns
+//   otherwise:       an adaptive extrapolation method near round-off, works as further unknowns, from step to step, so
+//   that
+//                    no adaptive step is longer and the result does not depend on how many steps are advanced at once
 #include <cmath>
 #include <stdexcept>
 
@@ -17,11 +19,10 @@ namespace bathline {
 
 namespace {
 
-/// Displacements and momenta of all degrees of freedom at a time, on rank 0, and the works until then.
+/// Displacements and momenta of all degrees of freedom, on rank 0, and the works until then.
 struct Phase {
   std::vector<double> u;
   std::vector<double> p;
-  double t = 0.0;
   double dissipated = 0.0;
   double work = 0.0;
 };
@@ -161,25 +162,43 @@ class MatrixExponentialFlow final : public Flow {
 
 class AdaptiveFlow final : public Flow {
  public:
-  AdaptiveFlow(const AssembledSystem& system, double h)
-      : h_(h),
+  AdaptiveFlow(Problem& problem, const AssembledSystem& system, double h, double tolerance)
+      : problem_(problem),
         system_(system),
+        h_(h),
         velocity_(static_cast<std::size_t>(system.size())),
+        displacement_(velocity_.size()),
         state_(2 * velocity_.size() + (system.has_applied() ? 2 : 1)),
-        solver_(static_cast<int>(state_.size()),
-                [this](double t, std::span<const double> x, std::span<double> rate) { derive(t, x, rate); }) {}
+        solver_(
+            system.size(), system.has_applied() ? 2 : 1,
+            [this](double t, std::span<const double> x, std::span<double> rate) { derive(t, x, rate); }, tolerance) {}
 
   bool advance(Phase& phase, std::int64_t steps) override {
-    const std::size_t n = velocity_.size();
-    std::copy(phase.u.begin(), phase.u.end(), state_.begin());
-    std::copy(phase.p.begin(), phase.p.end(), state_.begin() + static_cast<std::ptrdiff_t>(n));
-    std::fill(state_.begin() + static_cast<std::ptrdiff_t>(2 * n), state_.end(), 0.0);
-    system_.reset_velocity_guess();
-    const bool solved = solver_.advance(state_, phase.t, h_ * static_cast<double>(steps));
-    std::copy_n(state_.begin(), n, phase.u.begin());
-    std::copy_n(state_.begin() + static_cast<std::ptrdiff_t>(n), n, phase.p.begin());
-    phase.dissipated += state_[2 * n];
-    if (system_.has_applied()) phase.work += state_[2 * n + 1];
+    const auto n = static_cast<Eigen::Index>(velocity_.size());
+    const Eigen::VectorXd& start = problem_.system().q0;
+    const Eigen::Index particles = start.size();
+    Eigen::Map<Eigen::VectorXd> x(state_.data(), static_cast<Eigen::Index>(state_.size()));
+    Eigen::Map<Eigen::VectorXd> u(phase.u.data(), n), p(phase.p.data(), n);
+    // The solver needs positions, to whose size its errors are relative, of the particles.
+    x.head(n) = u;
+    x.head(particles) = problem_.q;
+    x.segment(n, n) = p;
+    x[2 * n] = phase.dissipated;
+    if (system_.has_applied()) x[2 * n + 1] = phase.work;
+    bool solved = true;
+    for (std::int64_t i = 0; i < steps && solved; ++i) {
+      const auto step = static_cast<double>(i);
+      solved = solver_.advance(state_, problem_.clock.at(step), h_);
+      if (LegendreTransform* legendre = problem_.legendre(); legendre != nullptr && solved) {
+        solved = !legendre->find_velocity(x.head(particles), x.segment(n, particles), problem_.clock.at(step + 1.0),
+                                          problem_.z, problem_.v);
+      }
+    }
+    u = x.head(n);
+    u.head(particles) -= start;
+    p = x.segment(n, n);
+    phase.dissipated = x[2 * n];
+    if (system_.has_applied()) phase.work = x[2 * n + 1];
     return solved;
   }
 
@@ -189,25 +208,30 @@ class AdaptiveFlow final : public Flow {
  private:
   void derive(double t, std::span<const double> x, std::span<double> rate) {
     const std::size_t n = velocity_.size();
-    system_.find_velocities(t, x.first(n), x.subspan(n, n), velocity_);
+    const Eigen::VectorXd& start = problem_.system().q0;
+    std::copy_n(x.begin(), n, displacement_.begin());
+    for (Eigen::Index i = 0; i < start.size(); ++i) displacement_[static_cast<std::size_t>(i)] -= start[i];
+    system_.find_velocities(t, displacement_, x.subspan(n, n), velocity_);
     const std::span<double> force = rate.subspan(n, n);
-    system_.force(x.first(n), force);
+    system_.force(displacement_, force);
     // Mobilities act on the forces of the springs only, so the losses are added first.
-    rate[2 * n] = system_.add_losses(x.first(n), velocity_, force);
+    rate[2 * n] = system_.add_losses(displacement_, velocity_, force);
     system_.add_magnetic(velocity_, force);
-    if (system_.has_applied()) rate[2 * n + 1] = system_.add_applied(t, x.first(n), velocity_, force);
+    if (system_.has_applied()) rate[2 * n + 1] = system_.add_applied(t, displacement_, velocity_, force);
     std::copy(velocity_.begin(), velocity_.end(), rate.begin());
   }
 
-  double h_;
+  Problem& problem_;
   const AssembledSystem& system_;
-  std::vector<double> velocity_, state_;
+  double h_;
+  std::vector<double> velocity_, displacement_, state_;
   ReferenceIntegrator solver_;
 };
 
 class ExactStepper final : public Stepper {
  public:
-  ExactStepper(Problem& problem, double h) : problem_(problem), h_(h), system_(problem, LumpedNetwork::no_limit) {
+  ExactStepper(Problem& problem, double h, double tolerance)
+      : problem_(problem), h_(h), tolerance_(tolerance), system_(problem, LumpedNetwork::no_limit) {
     problem.clock.h = h;
     if (!system_.is_complete()) throw std::logic_error("the exact flow supports linear environments only");
   }
@@ -220,7 +244,6 @@ class ExactStepper final : public Stepper {
       const Eigen::VectorXd displacement = problem_.q - problem_.system().q0;
       phase.u.assign(displacement.begin(), displacement.end());
       phase.p.assign(problem_.p.begin(), problem_.p.end());
-      phase.t = problem_.clock.at(0.0);
     }
     for (const auto& environment : problem_.environments()) {
       std::vector<double> w, p;
@@ -240,10 +263,6 @@ class ExactStepper final : public Stepper {
       const int n = system_.particle_dofs();
       problem_.q = problem_.system().q0 + Eigen::Map<Eigen::VectorXd>(phase.u.data(), n);
       problem_.p = Eigen::Map<Eigen::VectorXd>(phase.p.data(), n);
-      if (LegendreTransform* legendre = problem_.legendre(); legendre != nullptr && solved) {
-        solved = !legendre->find_velocity(problem_.q, problem_.p, problem_.clock.at(static_cast<double>(steps)),
-                                          problem_.z, problem_.v);
-      }
     }
     auto begin = root ? static_cast<std::size_t>(system_.particle_dofs()) : 0;
     for (std::size_t e = 0; e < ends.size(); ++e) {
@@ -283,19 +302,19 @@ class ExactStepper final : public Stepper {
     if (system_.is_linear() && is_alone) {
       return std::make_unique<MatrixExponentialFlow>(problem_, h_);
     }
-    return std::make_unique<AdaptiveFlow>(system_, h_);
+    return std::make_unique<AdaptiveFlow>(problem_, system_, h_, tolerance_);
   }
 
   Problem& problem_;
-  double h_;
+  double h_, tolerance_;
   AssembledSystem system_;
   std::unique_ptr<Flow> flow_;
 };
 
 }  // namespace
 
-std::unique_ptr<Stepper> make_exact_stepper(Problem& problem, double h) {
-  return std::make_unique<ExactStepper>(problem, h);
+std::unique_ptr<Stepper> make_exact_stepper(Problem& problem, double h, double tolerance) {
+  return std::make_unique<ExactStepper>(problem, h, tolerance);
 }
 
 }  // namespace bathline

@@ -1,5 +1,9 @@
 // Measured order: errors against the exact flow over a list of steps.
 //
+// The steps of the reference are not longer than the smallest of the list, so that it meets every force that the
+// methods meet. A second one, with ten times the tolerance and other steps, gives an estimate of its error, which is
+// that of the second one and therefore too large rather than too small.
+//
 // With several random starts the error of a step is the mean over them; the smallest and the largest are written, too.
 //
 // The work of a run is the number of force components evaluated, on particles and on sites.
@@ -31,9 +35,22 @@ struct FinalState {
 
 double largest(const Eigen::VectorXd& x) { return x.lpNorm<Eigen::Infinity>(); }
 
+/// Distances of the final states of particles with `axes` coordinates each, in the order of
+/// `ConvergenceStudy::quantities`.
+std::vector<double> distances(const FinalState& a, const FinalState& b, Eigen::Index axes) {
+  const Eigen::VectorXd q = a.q - b.q, p = a.p - b.p;
+  std::vector<double> all = {largest(q), largest(p), std::abs(a.energy - b.energy)};
+  for (Eigen::Index first = 0; first < q.size() && q.size() > axes; first += axes) {
+    all.push_back(largest(q.segment(first, axes)));
+    all.push_back(largest(p.segment(first, axes)));
+  }
+  return all;
+}
+
 struct ConvergenceOptions {
   std::vector<double> steps;              ///< from the largest to the smallest, s
   double error_time = 0.0;                ///< time at which errors are evaluated, s
+  double reference_tolerance = 0.0;       ///< of an adaptive step of the reference
   bool against_open = false;              ///< whether the reference is the exact flow of the open system
   bool depends_on_step = false;           ///< whether the parameters of an environment depend on the step
   bool trajectories = false;              ///< whether the runs with the steps of [time] are recorded as well
@@ -130,74 +147,85 @@ class ConvergenceStudy final : public Study {
   std::optional<Failure> measure(const Case& this_case, double h, ResumableTasks& tasks, std::vector<Measured>& all,
                                  std::vector<double>& work) const {
     const std::int64_t steps = static_cast<std::int64_t>(starts_.size()) * std::llround(options_.error_time / h);
-    const std::size_t size = starts_.size() * (2 * all.size() + 1);
+    const std::size_t size = starts_.size() * (3 * all.size() + 1);
     std::vector<double> results;
     const std::optional<Failure> failure =
         tasks.next(this_case.label, steps, size, results,
-                   [&](std::vector<double>& numbers) { return compare(this_case, h, size, numbers); });
+                   [&](std::vector<double>& numbers) { return compare(this_case, h, numbers); });
     if (failure) return failure;
     work.push_back(0.0);
     for (Measured& measured : all) measured.errors.begin_step();
     const double* next = results.data();
     for (std::size_t i = 0; i < starts_.size(); ++i) {
       for (Measured& measured : all) {
-        measured.errors.add(next[0], next[1], starts_.size());
-        next += 2;
+        measured.errors.add(next[0], next[1], starts_.size(), next[2]);
+        next += 3;
       }
       work.back() += *next++ / static_cast<double>(starts_.size());
     }
     return std::nullopt;
   }
 
-  /// For every start the error and the exact size of each quantity, in the order of `quantities`, and the work; `size`
-  /// numbers in total. @note Collective.
-  std::optional<Failure> compare(const Case& this_case, double h, std::size_t size,
-                                 std::vector<double>& numbers) const {
+  /// For every start the error, the exact size and the error of the reference of each quantity, in the order of
+  /// `quantities`, and the work. @note Collective.
+  std::optional<Failure> compare(const Case& this_case, double h, std::vector<double>& numbers) const {
     for (std::size_t i = 0; i < starts_.size(); ++i) {
       const ParticleSystem& start = starts_[i];
-      const std::size_t end = numbers.size() + size / starts_.size() - 1;
+      const std::int64_t steps = std::llround(options_.error_time / h);
       FinalState numerical;
-      if (std::optional<Failure> failure = advance(this_case, this_case.scheme, start, h, this_case.closed, numerical))
+      if (std::optional<Failure> failure =
+              advance(this_case, this_case.scheme, start, h, this_case.closed, h, steps, numerical))
         return failure;
       const ReferenceKey key = reference_key(this_case, i, h);
-      FinalState& exact = references_[key];
-      if (exact.q.size() == 0) {
+      Reference& reference = references_[key];
+      if (reference.state.q.size() == 0) {
         const bool closed = this_case.closed && !options_.against_open;
-        if (std::optional<Failure> failure = advance(this_case, ExactFlow{}, start, h, closed, exact)) return failure;
+        const std::int64_t finest = std::llround(options_.error_time / options_.steps.back());
+        const double end = h * static_cast<double>(steps);
+        for (const auto& [state, tolerance, count] :
+             {std::tuple(&reference.check, 10.0 * options_.reference_tolerance, finest + 1),
+              std::tuple(&reference.state, options_.reference_tolerance, finest)}) {
+          if (std::optional<Failure> failure = advance(this_case, ExactFlow{tolerance}, start, h, closed,
+                                                       end / static_cast<double>(count), count, *state))
+            return failure;
+        }
       }
-      const auto add = [&](double error, double scale) { numbers.insert(numbers.end(), {error, scale}); };
-      add(largest(numerical.q - exact.q), largest(exact.q));
-      add(largest(numerical.p - exact.p), largest(exact.p));
-      add(std::abs(numerical.energy - exact.energy), std::abs(exact.energy));
-      for (Eigen::Index first = 0; numbers.size() < end; first += start.axes) {
-        add(largest((numerical.q - exact.q).segment(first, start.axes)), largest(exact.q.segment(first, start.axes)));
-        add(largest((numerical.p - exact.p).segment(first, start.axes)), largest(exact.p.segment(first, start.axes)));
+      const FinalState& exact = reference.state;
+      const FinalState zero{Eigen::VectorXd::Zero(exact.q.size()), Eigen::VectorXd::Zero(exact.p.size())};
+      const std::vector<double> errors = distances(numerical, exact, start.axes),
+                                sizes = distances(exact, zero, start.axes),
+                                reference_errors = distances(exact, reference.check, start.axes);
+      for (std::size_t j = 0; j < errors.size(); ++j) {
+        const double rounding = std::numeric_limits<double>::epsilon() * sizes[j];
+        numbers.insert(numbers.end(), {errors[j], sizes[j], std::max(reference_errors[j], rounding)});
       }
       numbers.push_back(numerical.work);
     }
     return std::nullopt;
   }
 
+  /// A final state of the exact flow, and one with a larger tolerance.
+  struct Reference {
+    FinalState state, check;
+  };
   /// Everything that the bits of a reference state depend on: the start, the system, the end time, and the step, where
-  /// the flow or the system depends on it.
+  /// the system depends on it.
   using ReferenceKey = std::tuple<std::size_t, bool, bool, std::vector<std::size_t>, double, double>;
 
   ReferenceKey reference_key(const Case& this_case, std::size_t start, double h) const {
     const bool closed = this_case.closed && !options_.against_open;
     const bool has_action = this_case.method->domain == Method::Domain::contact || starts_[start].contact;
-    // The flow of an open linear system is a power of the matrix of one step.
-    const bool needs_step = has_action || (!closed && starts_[start].has_linear_forces()) || options_.depends_on_step;
     const double end = h * static_cast<double>(std::llround(options_.error_time / h));
-    return {start, closed, has_action, this_case.environments, end, needs_step ? h : 0.0};
+    return {start, closed, has_action, this_case.environments, end, options_.depends_on_step ? h : 0.0};
   }
 
+  /// Advances the system that a case with the step `h` has, by steps of length `step`.
   std::optional<Failure> advance(const Case& this_case, const Scheme& scheme, const ParticleSystem& start, double h,
-                                 bool closed, FinalState& state) const {
+                                 bool closed, double step, std::int64_t steps, FinalState& state) const {
     const CountedSystem counted(start);
     Problem problem = experiment_.make_problem(this_case, h, closed, counted.system());
     problem.prepare();
-    const std::unique_ptr<Stepper> stepper = make_stepper(scheme, problem, h);
-    const std::int64_t steps = std::llround(options_.error_time / h);
+    const std::unique_ptr<Stepper> stepper = make_stepper(scheme, problem, step);
     if (std::optional<Failure> failure = stepper->advance(steps)) return failure;
     problem.broadcast_particles();
     double work = static_cast<double>(counted.count());
@@ -214,7 +242,7 @@ class ConvergenceStudy final : public Study {
     }
     state = {problem.q, problem.p, problem.energies().particles, work};
     if (!state.q.allFinite() || !state.p.allFinite()) {
-      return Failure{steps, 0.0, fmt::format("with step {} the state is not finite", h)};
+      return Failure{steps, 0.0, fmt::format("with step {} the state is not finite", step)};
     }
     return std::nullopt;
   }
@@ -237,6 +265,11 @@ class ConvergenceStudy final : public Study {
         add_errors("least_", "smallest ", errors.min());
         add_errors("largest_", "largest ", errors.max());
       }
+      all_columns.push_back({{fmt::format("reference_error_{}", name),
+                              units,
+                              fmt::format("estimated error of the final {} of the reference", what),
+                              {"step"}},
+                             errors.reference()});
       all_columns.push_back(
           {{fmt::format("used_{}", name), "1", "1 where the fit of the order uses the point", {"step"}},
            errors.used()});
@@ -257,6 +290,7 @@ class ConvergenceStudy final : public Study {
     for (const Measured& measured : all) {
       const std::string order = fmt::format("{}/order_{}", group, measured.name);
       file.attribute("points", static_cast<std::int64_t>(measured.errors.points()), order);
+      file.attribute("not_fitted", measured.errors.not_fitted(), order);
       file.attribute("fit_warning", measured.errors.fit_warning(), order);
     }
   }
@@ -281,7 +315,7 @@ class ConvergenceStudy final : public Study {
   const Experiment& experiment_;
   ConvergenceOptions options_;
   std::vector<ParticleSystem> starts_;
-  mutable std::map<ReferenceKey, FinalState> references_;
+  mutable std::map<ReferenceKey, Reference> references_;
 };
 
 std::unique_ptr<Study> make_convergence(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
@@ -327,6 +361,11 @@ std::unique_ptr<Study> make_convergence(const Recipe& recipe, const Experiment& 
     }
   }
   options.against_open = study.text("reference") == "open";
+  options.reference_tolerance = study.number("reference_tolerance");
+  if (options.reference_tolerance < 1e-15 || options.reference_tolerance > 1e-3) {
+    mistakes.add(study.where("reference_tolerance"),
+                 "`reference_tolerance` must lie between 1e-15, round-off, and 1e-3");
+  }
   options.trajectories = study.boolean("trajectories");
   for (const Case& this_case : experiment.cases()) {
     if (!this_case.closed || options.against_open) continue;
@@ -366,6 +405,11 @@ StudyKind convergence_kind() {
                                        "system that its environments represent",
                                 .default_value = "\"own\"",
                                 .choices = {"own", "open"}},
+                               {.name = "reference_tolerance",
+                                .doc = "relative error of an adaptive step of the reference solution, if the system is "
+                                       "nonlinear; its steps are not longer than the smallest of `step_sizes`",
+                                .default_value = "1e-14",
+                                .bound = Bound::positive},
                                {.name = "at",
                                 .units = "s",
                                 .doc = "time at which errors are evaluated; default: the end",
@@ -394,8 +438,12 @@ StudyKind convergence_kind() {
                     "over step: error_q, error_p, error_energy, order_q, order_p, order_energy; with several starts "
                     "error_* is the mean over them, and least_error_*, largest_error_* are its range; with several "
                     "particles error_q_0 and so on, for each particle; work, the number of force components and of "
-                    "entries of second derivatives; used_*, 1 for points above round-off. The attributes `points` and "
-                    "`fit_warning` of an order are the number of points of the fit and the reasons to doubt it. An "
+                    "entries of second derivatives; reference_error_*, the estimated error of the reference, from a "
+                    "second one "
+                    "with ten times the tolerance; used_*, 1 for the points of the fit, which leaves out those in "
+                    "round-off, those within ten times the error of the reference, and those where the error does not "
+                    "fall with the step. The attributes `points`, `not_fitted` and `fit_warning` of an order are the "
+                    "number of points of the fit, why others are left out, and the reasons to doubt the order. An "
                     "environment on the characteristic grid depends on the step: use reference = \"open\"."},
       .make = make_convergence,
       .takes_any_lagrangian = true};

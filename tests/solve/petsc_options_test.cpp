@@ -42,7 +42,7 @@ std::string refusal_of_user(const std::string& words) {
 TEST(PetscOptions, TakesNumbersAndTypesFromAFile) {
   const std::string words =
       "-ksp_type cg -pc_type jacobi -sub_pc_type ilu -ksp_rtol 1e-13 -ksp_max_it 0 -snes_max_funcs -1 -snes_type qn "
-      "-particles_ksp_type gmres -particles_pc_type none -reference_ts_rtol 1e-9 -reference_ts_rk_type 5dp";
+      "-particles_ksp_type gmres -particles_pc_type none";
   EXPECT_EQ(options_of_file(words_of(words), "strange.h5"), words_of(words));
   EXPECT_THAT(options_of_file({}, "strange.h5"), testing::IsEmpty());
 }
@@ -99,7 +99,7 @@ TEST(MpiPetscOptions, UsersKeepThePowersOfPetsc) {
 TEST(MpiPetscOptions, NamesMistakesOfUsersOnEveryRank) {
   for (const char* words :
        {"-snes_max_it -5", "-snes_type shell", "-ksp_rtol nan", "-snes_rtol inf", "-ksp_max_it 2.5",
-        "-reference_ts_rtol -1", "-log_view :/no/such/folder", "-ksp_view ascii:/no/such/folder:x"}) {
+        "-particles_snes_rtol -1", "-log_view :/no/such/folder", "-ksp_view ascii:/no/such/folder:x"}) {
     EXPECT_THAT(refusal_of_user(words), testing::HasSubstr(fmt::format("option `{}`: ", words)));
   }
   EXPECT_THAT(refusal_of_user("-snes_rtol -ksp_type cg"), testing::HasSubstr("option `-snes_rtol`: it needs a value"));

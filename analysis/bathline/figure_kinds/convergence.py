@@ -2,7 +2,8 @@
 
 Draws `error_q`, `error_p` and `error_energy` over `step` for every label in the group `convergence`, as far as the
 file contains them, one panel each. The line is the fit of order `order_q` (...) through the points used for it; points
-excluded from the fit (`used_q` = 0: round-off, or too coarse) are hollow. Means over several starts have a band from
+excluded from the fit (`used_q` = 0) are hollow, and the legend says why. A grey band covers errors up to ten times that
+of the reference (`reference_error_q`), which measure the reference. Means over several starts have a band from
 `least_error_q` to `largest_error_q`.
 `figure.panels` overrides this: each panel has title, xlabel, ylabel, xlim, ylim and series = [{of =
 "convergence.<label>.error_q", name, color}]. With x = "work", errors are drawn over the number of force components
@@ -15,6 +16,8 @@ from matplotlib.lines import Line2D
 from bathline import legend, style
 from bathline.default_figures import error_panels
 from bathline.result_file import AnalysisError
+
+_BAND_COLOR = "0.9"
 
 
 def draw(result, spec):
@@ -44,17 +47,24 @@ def draw(result, spec):
     width = spec.get("width") or (style.COLUMN_WIDTH if columns == 1 else style.PAGE_WIDTH)
     figure = style.new_figure(width, spec.get("height") or 2.5 * rows)
     grid = figure.subplots(rows, columns, squeeze=False)
-    placed = []
+    placed, bands = [], []
     for index, panel in enumerate(panels):
         axes = grid.flat[index]
         fits = _draw_panel(axes, result, panel)
+        has_band = _draw_reference_error(axes, result, panel)
         letter = f"({chr(ord('a') + index)})" if len(panels) > 1 else ""
         axes.set_title(f"{letter} {panel.get('title') or ''}".strip())
         placed.append((axes, fits))
+        bands.append(has_band)
     for axes in grid.flat[len(panels) :]:
         axes.set_visible(False)
-    hollow = [_hollow_handle()] if any(_is_hollow(line) for axes, _ in placed for line in axes.lines) else []
-    handles = [(axes, [handle for handle, *_ in fits] + hollow) for axes, fits in placed]
+    extra = []
+    if any(_is_hollow(line) for axes, _ in placed for line in axes.lines):
+        extra.append(_hollow_handle(result, panels))
+    if any(bands):
+        label = "error of the reference, times ten"
+        extra.append(Line2D([], [], linewidth=6, color=_BAND_COLOR, label=label))
+    handles = [(axes, [handle for handle, *_ in fits] + extra) for axes, fits in placed]
     shared = spec.get("legend") == "shared"
     if shared:
         legend.place(figure, handles, shared=True)
@@ -77,10 +87,47 @@ def _is_hollow(line):
     return line.get_markerfacecolor() == "white" and len(line.get_xdata()) > 0
 
 
-def _hollow_handle():
-    """The legend's entry for points excluded from the fits."""
+def _hollow_handle(result, panels):
+    """The legend's entry for points excluded from the fits, with the reasons in the file."""
+    reasons = []
+    for panel in panels:
+        for series in panel["series"]:
+            base, _, kind = series["of"].rpartition(".error_")
+            reasons += filter(None, result.attribute(f"{base}.order_{kind}", "not_fitted").split(", "))
+    label = "hollow: not fitted"
+    if reasons:
+        label += f" ({', '.join(dict.fromkeys(reasons))})"
     look = {"marker": "o", "markerfacecolor": "white", "markeredgewidth": 0.8, "color": "0.45"}
-    return Line2D([], [], linestyle="none", label="hollow: round-off, not fitted", **look)
+    return Line2D([], [], linestyle="none", label=label, **look)
+
+
+def _draw_reference_error(axes, result, panel):
+    """Draw ten times the largest error of a reference as a band; return whether it reaches into the panel."""
+    if panel.get("x") == "work":
+        return False
+    largest = {}
+    for series in panel["series"]:
+        base, _, kind = series["of"].rpartition(".error_")
+        path = f"{base}.reference_error_{kind}"
+        if result.has(path):
+            for step, error in zip(_steps(result, result.quantity(series["of"])).values, result.quantity(path).values):
+                largest[step] = max(largest.get(step, 0.0), 10.0 * error)
+    (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+    if not largest or max(largest.values()) <= bottom:
+        return False
+    steps = sorted(largest)
+    heights = [largest[step] for step in steps]
+    axes.fill_between(
+        [left, *steps, right],
+        bottom,
+        [heights[0], *heights, heights[-1]],
+        color=_BAND_COLOR,
+        linewidth=0,
+        zorder=0,
+    )
+    axes.set_xlim(left, right)
+    axes.set_ylim(bottom, top)
+    return True
 
 
 def _abscissa(result, panel, error):
