@@ -367,12 +367,25 @@ class FigureTest(unittest.TestCase):
         hollow = [line for line in axes.lines if line.get_markerfacecolor() == "white"]
         self.assertEqual([len(line.get_xdata()) for line in hollow], [2, 0])
         (names,) = [[text.get_text() for text in box.get_texts()] for box in self.legends(drawn)]
-        self.assertEqual(names, ["gamma 0.5", "verlet", "hollow: round-off, not fitted"])
+        self.assertEqual(names, ["gamma 0.5", "verlet", "hollow: not fitted (round-off)"])
         filled = [line for line in axes.lines if line.get_marker() != "None" and line not in hollow]
         self.assertEqual([len(line.get_xdata()) for line in filled], [4, 6])
         right = axes.get_window_extent().x1
         for text in axes.texts:
             self.assertLess(text.get_window_extent().x1, right + 1)
+
+    def test_convergence_shows_the_error_of_the_reference_where_it_matters(self):
+        for reference, label in ((1e-11, True), (1e-16, False)):
+            synthetic.convergence(self.path)
+            with h5py.File(self.path, "r+") as file:
+                file["convergence/verlet/reference_error_q"] = np.full(6, reference)
+            drawn = self.draw()
+            bands = [path for path in drawn.axes[0].collections]
+            self.assertEqual(len(bands), int(label))
+            if label:
+                self.assertAlmostEqual(np.log10(bands[0].get_datalim(drawn.axes[0].transData).y1), -10, places=6)
+            names = {text.get_text() for box in self.legends(drawn) for text in box.get_texts()}
+            self.assertEqual("error of the reference, times ten" in names, label)
 
     def test_errors_over_work_are_joined_without_a_fit(self):
         synthetic.convergence(self.path, "[figure]\nkind = 'work'\n")

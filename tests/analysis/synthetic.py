@@ -155,6 +155,8 @@ def convergence(path, recipe="[figure]\nkind = 'convergence'\n"):
                 )
                 writer.variable(f"convergence/{label}/used_{kind}", used, ("step",))
                 writer.variable(f"convergence/{label}/order_{kind}", float(order))
+                if order == 4:
+                    writer.file[f"convergence/{label}/order_{kind}"].attrs["not_fitted"] = "round-off"
 
 
 def norms(path, recipe="[paper]\nkey = 'limebeer2020'\n[figure]\nkind = 'norms'\n"):

@@ -7,13 +7,11 @@
 #include <numbers>
 #include <vector>
 
-#include "petsc_world.hpp"
-
 namespace bathline::reference_integrator_test {
 namespace {
 
 TEST(ReferenceIntegrator, FollowsAnOscillatorOverManyCallsOfOddLengths) {
-  ReferenceIntegrator solver(2, [](double, std::span<const double> x, std::span<double> f) {
+  ReferenceIntegrator solver(1, 0, [](double, std::span<const double> x, std::span<double> f) {
     f[0] = x[1];
     f[1] = -9.0 * x[0];
   });
@@ -28,25 +26,107 @@ TEST(ReferenceIntegrator, FollowsAnOscillatorOverManyCallsOfOddLengths) {
   }
 }
 
-TEST(ReferenceIntegrator, ClosesAKeplerOrbit) {
-  ReferenceIntegrator solver(4, [](double, std::span<const double> x, std::span<double> f) {
-    const double r3 = std::pow(std::hypot(x[0], x[1]), 3);
-    f[0] = x[2];
-    f[1] = x[3];
-    f[2] = -x[0] / r3;
-    f[3] = -x[1] / r3;
-  });
-  // Eccentricity 0.6, semi-major axis 1: the period is 2 pi.
+/// Kepler's problem in units of length, mass and time that differ from those of the orbit.
+ReferenceIntegrator kepler(double length, double mass, double time, double tolerance) {
+  const double strength = mass * std::pow(length, 3) / (time * time);
+  return ReferenceIntegrator(
+      2, 0,
+      [=](double, std::span<const double> x, std::span<double> f) {
+        const double r3 = std::pow(std::hypot(x[0], x[1]), 3);
+        f[0] = x[2] / mass;
+        f[1] = x[3] / mass;
+        f[2] = -strength * x[0] / r3;
+        f[3] = -strength * x[1] / r3;
+      },
+      tolerance);
+}
+
+struct Orbits {
+  double eccentricity;
+  int periods;
+  double length, mass, time, energy_error;
+};
+
+class ReferenceOrbits : public testing::TestWithParam<Orbits> {};
+
+// Semi-major axis 1: the period is 2 pi and the energy -1/2.
+TEST_P(ReferenceOrbits, KeepTheirEnergyInAnyUnits) {
+  const auto& [e, periods, length, mass, time, energy_error] = GetParam();
+  ReferenceIntegrator solver = kepler(length, mass, time, 1e-14);
+  std::vector<double> x = {(1.0 - e) * length, 0.0, 0.0, std::sqrt((1.0 + e) / (1.0 - e)) * mass * length / time};
+  for (int i = 0; i < periods; ++i) ASSERT_TRUE(solver.advance(x, 0.0, 2.0 * std::numbers::pi * time));
+  const double v = std::hypot(x[2], x[3]) / (mass * length / time), r = std::hypot(x[0], x[1]) / length;
+  EXPECT_NEAR(0.5 * v * v - 1.0 / r, -0.5, energy_error);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ReferenceOrbits,
+                         testing::Values(Orbits{0.6, 1, 1.0, 1.0, 1.0, 1e-13}, Orbits{0.9, 100, 1.0, 1.0, 1.0, 1e-11},
+                                         Orbits{0.99, 100, 1.0, 1.0, 1.0, 5e-11},
+                                         Orbits{0.9, 10, 1e-10, 1e-26, 1e-15, 1e-12},
+                                         Orbits{0.9, 10, 1e11, 1e30, 1e7, 1e-12}));
+
+TEST(ReferenceIntegrator, HasItsTolerance) {
   const std::vector<double> start = {0.4, 0.0, 0.0, 2.0};
-  std::vector<double> x = start;
-  ASSERT_TRUE(solver.advance(x, 0.0, 2.0 * std::numbers::pi));
-  for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(x[i], start[i], 2e-10);
+  double last = 1.0;
+  for (const double tolerance : {1e-5, 1e-8, 1e-11}) {
+    ReferenceIntegrator solver = kepler(1.0, 1.0, 1.0, tolerance);
+    std::vector<double> x = start;
+    ASSERT_TRUE(solver.advance(x, 0.0, 2.0 * std::numbers::pi));
+    const double error = std::abs(x[1] - start[1]);
+    EXPECT_LT(error, 2000.0 * tolerance);
+    EXPECT_LT(error, 0.1 * last);
+    last = error;
+  }
+}
+
+// A wall of height 5 and width 0.17 stands 10 in front of a particle of energy 0.5, which is 0.1 in a call.
+TEST(ReferenceIntegrator, DoesNotStepOverANarrowForce) {
+  ReferenceIntegrator solver(1, 0, [](double, std::span<const double> x, std::span<double> f) {
+    f[0] = x[1];
+    f[1] = 1000.0 * (x[0] - 10.0) * std::exp(-100.0 * (x[0] - 10.0) * (x[0] - 10.0));
+  });
+  std::vector<double> x = {0.0, 1.0};
+  for (int i = 0; i < 200; ++i) ASSERT_TRUE(solver.advance(x, 0.1 * i, 0.1));
+  EXPECT_NEAR(x[1], -1.0, 1e-12);
+}
+
+// A force that jumps near the ends of steps: V = -q, or 3 (q - 0.77) - 0.77 behind 0.77.
+TEST(ReferenceIntegrator, FindsAJumpOfTheForce) {
+  ReferenceIntegrator solver(1, 0, [](double, std::span<const double> x, std::span<double> f) {
+    f[0] = x[1];
+    f[1] = x[0] > 0.77 ? -3.0 : 1.0;
+  });
+  std::vector<double> x = {0.0, 1.0};
+  for (int i = 0; i < 200; ++i) {
+    ASSERT_TRUE(solver.advance(x, 0.1 * i, 0.1));
+    const double potential = x[0] > 0.77 ? 3.0 * (x[0] - 0.77) - 0.77 : -x[0];
+    ASSERT_NEAR(0.5 * x[1] * x[1] + potential, 0.5, 1e-10) << "call " << i;
+  }
+}
+
+// Near t = 2 pi both p and the force vanish, so that the rounding of the time is a large part of both; it must not
+// shorten the steps. q = 1e-20 (t - sin t) from rest at 0, where there is no scale.
+TEST(ReferenceIntegrator, DoesNotResolveRoundOff) {
+  int evaluations = 0;
+  ReferenceIntegrator solver(1, 1, [&](double t, std::span<const double> x, std::span<double> f) {
+    ++evaluations;
+    f[0] = x[1];
+    f[1] = 1e-20 * std::sin(t) - x[0] * x[0] * x[0];
+    f[2] = 1e-20 * std::sin(t) * x[1];
+  });
+  std::vector<double> x = {0.0, 0.0, 0.0};
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(solver.advance(x, 0.1 * i, 0.1));
+  EXPECT_NEAR(1e20 * x[0], 10.0 - std::sin(10.0), 1e-13);
+  EXPECT_LT(evaluations, 100 * 100);
 }
 
 TEST(ReferenceIntegrator, KnowsTheTimeInEveryCall) {
-  // x' = 3 t^2.
-  ReferenceIntegrator solver(1, [](double t, std::span<const double>, std::span<double> f) { f[0] = 3.0 * t * t; });
-  std::vector<double> x = {0.0};
+  // q' = 3 t^2, with a momentum that does not move.
+  ReferenceIntegrator solver(1, 0, [](double t, std::span<const double>, std::span<double> f) {
+    f[0] = 3.0 * t * t;
+    f[1] = 0.0;
+  });
+  std::vector<double> x = {0.0, 0.0};
   double t = 0.0;
   for (const double duration : {0.75, 0.01, 1.24}) {
     ASSERT_TRUE(solver.advance(x, t, duration));
@@ -56,9 +136,12 @@ TEST(ReferenceIntegrator, KnowsTheTimeInEveryCall) {
 }
 
 TEST(ReferenceIntegrator, FailsWhereTheSolutionEnds) {
-  // x' = x^2 from 1 is infinite at t = 1.
-  ReferenceIntegrator solver(1, [](double, std::span<const double> x, std::span<double> f) { f[0] = x[0] * x[0]; });
-  std::vector<double> x = {1.0};
+  // q' = q^2 from 1 is infinite at t = 1.
+  ReferenceIntegrator solver(1, 0, [](double, std::span<const double> x, std::span<double> f) {
+    f[0] = x[0] * x[0];
+    f[1] = 0.0;
+  });
+  std::vector<double> x = {1.0, 0.0};
   EXPECT_FALSE(solver.advance(x, 0.0, 2.0));
 }
 

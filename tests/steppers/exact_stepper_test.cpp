@@ -182,5 +182,41 @@ TEST(MpiExactStepper, NonlinearMotionWithALineConservesEnergy) {
   EXPECT_GT(ledger.environment, 0.1 * start);
 }
 
+/// k q^2/2 + 5 exp(-100 (q - 2)^2), a narrow wall.
+class WallPotential final : public Potential {
+ public:
+  double value(const Eigen::VectorXd& q) const override { return 0.5 * q[0] * q[0] + wall(q); }
+  void gradient(const Eigen::VectorXd& q, Eigen::VectorXd& gradient) const override {
+    gradient = Eigen::VectorXd::Constant(1, q[0] - 200.0 * (q[0] - 2.0) * wall(q));
+  }
+  void hessian(const Eigen::VectorXd& q, Eigen::MatrixXd& hessian) const override {
+    const double d = q[0] - 2.0;
+    hessian = Eigen::MatrixXd::Constant(1, 1, 1.0 + wall(q) * (40000.0 * d * d - 200.0));
+  }
+
+ private:
+  static double wall(const Eigen::VectorXd& q) { return 5.0 * std::exp(-100.0 * (q[0] - 2.0) * (q[0] - 2.0)); }
+};
+
+// Records decide how many steps are advanced at once.
+TEST(MpiExactStepper, NonlinearMotionDoesNotDependOnTheNumberOfStepsAtOnce) {
+  const auto end = [](std::int64_t at_once) {
+    Scene scene;
+    scene.system = oscillator(1.0, 1.0, -2.6, 0.3);
+    scene.system.potential = std::make_shared<WallPotential>();
+    scene.damping = Eigen::MatrixXd::Constant(1, 1, 0.01);
+    Problem problem = make_problem(scene, test_world());
+    const std::unique_ptr<Stepper> stepper = make_exact_stepper(problem, 0.05);
+    for (std::int64_t step = 0; step < 240; step += at_once) EXPECT_FALSE(stepper->advance(at_once).has_value());
+    const EnergyLedger ledger = problem.energies();
+    problem.broadcast_particles();
+    return Eigen::Vector3d(problem.q[0], problem.p[0], ledger.dissipated);
+  };
+  const Eigen::Vector3d by_one = end(1);
+  for (const std::int64_t at_once : {3, 80, 240}) {
+    EXPECT_LT((end(at_once) - by_one).cwiseAbs().maxCoeff(), 1e-11) << at_once;
+  }
+}
+
 }  // namespace
 }  // namespace bathline::exact_stepper_test

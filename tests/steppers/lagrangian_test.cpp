@@ -110,6 +110,24 @@ TEST(LagrangianExact, IsTheReferenceOfTheDoublePendulum) {
   EXPECT_NEAR(forced.work, forced_work, 3e-12);
 }
 
+// p = t under a constant force, and (1 - e^{-t/5}) 5 with the action; velocities approach 1, beyond which Newton's
+// method leaves the domain of L.
+TEST(LagrangianExact, FollowsARelativisticParticleOverManyStepsAtOnce) {
+  for (const int steps : {1, 10, 200}) {
+    const double t = 0.1 * steps;
+    Problem free = problem_of(typed_system("-sqrt(1 - x_dot^2) + x", {"x"}, VectorXd::Zero(1), VectorXd::Zero(1)));
+    make_stepper(ExactFlow{}, free, 0.1)->advance(steps);
+    EXPECT_NEAR(free.q[0], std::sqrt(1.0 + t * t) - 1.0, 1e-11) << steps;
+    EXPECT_NEAR(free.velocity()[0], t / std::sqrt(1.0 + t * t), 1e-12) << steps;
+    Problem damped =
+        problem_of(typed_system("-sqrt(1 - x_dot^2) + x - z/5", {"x"}, VectorXd::Zero(1), VectorXd::Zero(1), 0.0));
+    EXPECT_FALSE(make_stepper(ExactFlow{}, damped, 0.1)->advance(steps).has_value()) << steps;
+    const double p = 5.0 * (1.0 - std::exp(-t / 5.0));
+    EXPECT_NEAR(damped.p[0], p, 1e-11) << steps;
+    EXPECT_NEAR(damped.velocity()[0], p / std::sqrt(1.0 + p * p), 1e-12) << steps;
+  }
+}
+
 TEST(LagrangianExplicit, HasTheOrderOfTheMethod) {
   for (const auto& [method, order] :
        {std::pair("rk4", 4.0), std::pair("explicit-euler", 1.0), std::pair("implicit-euler", 1.0)}) {

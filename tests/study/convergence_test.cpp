@@ -257,6 +257,69 @@ step_sizes = [0.2, 0.02]
   EXPECT_THAT(run.warnings(), testing::ElementsAre(testing::HasSubstr("step = 0.2 is beyond the stability limit")));
 }
 
+/// Gauss' method on a particle of energy 0.5 in front of a wall of height 5 and width 0.17.
+std::string wall(const std::string& steps, const std::string& more = "") {
+  return R"(title = "t"
+[system]
+kind = "formula"
+coordinates = ["x"]
+masses = [1.0]
+V = "5*exp(-100*(x - 10)^2)"
+q0 = [0.0]
+v0 = [1.0]
+[time]
+step = 0.02
+end = 20.0
+[[integrators]]
+method = "gauss"
+stages = 2
+name = "case"
+on = "open"
+[study]
+kind = "convergence"
+step_sizes = )" +
+         steps + "\n" + more;
+}
+
+// By the reference the particle is reflected, as by all steps that resolve the wall.
+TEST(MpiConvergence, TakesNoStepOfTheReferenceBeyondTheSmallestOfTheList) {
+  const RunStudy run(wall("[0.02, 0.01, 0.005]"));
+  ASSERT_EQ(run.report, "");
+  EXPECT_LT(run.values("convergence/case/error_q").back(), 1e-3);
+  EXPECT_NEAR(run.value("convergence/case/order_q"), 4.0, 0.3);
+}
+
+TEST(MpiConvergence, EstimatesTheErrorOfTheReference) {
+  const RunStudy fine(wall("[0.02, 0.01, 0.005]")), coarse(wall("[0.02, 0.01, 0.005]", "reference_tolerance = 1e-5\n"));
+  ASSERT_EQ(coarse.report, "");
+  const double estimate = coarse.value("convergence/case/reference_error_q"),
+               error = std::abs(coarse.value("convergence/case/error_q") - fine.value("convergence/case/error_q"));
+  EXPECT_GE(estimate, 0.2 * error);
+  EXPECT_GT(estimate, 1e-12);
+  EXPECT_LT(estimate, 1e-3);
+  EXPECT_GT(fine.value("convergence/case/reference_error_q"), 0.0);
+  EXPECT_LT(fine.value("convergence/case/reference_error_q"), 1e-10);
+  const std::vector<double> errors = coarse.values("convergence/case/error_q");
+  for (std::size_t i = 0; i < errors.size(); ++i) {
+    if (errors[i] < 10.0 * estimate) EXPECT_EQ(coarse.values("convergence/case/used_q")[i], 0.0) << i;
+  }
+  EXPECT_THAT(RunStudy(wall("[0.02, 0.01]", "reference_tolerance = 0.1\n")).report,
+              testing::HasSubstr("`reference_tolerance` must lie between 1e-15, round-off, and 1e-3"));
+}
+
+// Velocities approach 1, so that Newton's method must start from those of the step before.
+TEST(MpiConvergence, HasAReferenceForARelativisticParticle) {
+  std::string text = wall("[0.2, 0.1, 0.05]");
+  const std::size_t from = text.find("kind = \"formula\"");
+  text.replace(from, text.find("[time]") - from,
+               "kind = \"lagrangian\"\ncoordinates = [\"x\"]\nL = \"-sqrt(1 - x_dot^2) + x\"\nq0 = [0.0]\nv0 = "
+               "[0.0]\n");
+  const RunStudy run(text);
+  ASSERT_EQ(run.report, "");
+  ASSERT_FALSE(run.failure.has_value());
+  EXPECT_LT(run.values("convergence/case/error_q").back(), 1e-3);
+}
+
 TEST(MpiConvergence, WantsStepsThatDivideTheEnd) {
   EXPECT_THAT(RunStudy(recipe("method = \"rk4\"", "[0.3, 0.1]")).report,
               testing::AllOf(testing::HasSubstr("r.toml:"), testing::HasSubstr("0.3")));

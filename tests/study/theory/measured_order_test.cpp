@@ -40,13 +40,33 @@ TEST(MeasuredOrder, CountsPointsInRoundOff) {
   const MeasuredOrder errors = fitted([](double h) { return std::pow(h, 8); });
   EXPECT_NEAR(errors.order(), 8.0, 1e-12);
   EXPECT_EQ(errors.points(), 4u);
-  EXPECT_EQ(errors.fit_warning(), "1 of 5 points lie in round-off");
+  EXPECT_EQ(errors.fit_warning(), "1 of 5 points not fitted (round-off)");
 }
 
 TEST(MeasuredOrder, SaysWhereErrorsStopFalling) {
   const MeasuredOrder errors = fitted([](double h) { return h > 0.07 ? h * h : 0.0101; });
   EXPECT_EQ(errors.points(), 3u);
-  EXPECT_EQ(errors.fit_warning(), "2 of 5 points lie on the error plateau");
+  EXPECT_EQ(errors.fit_warning(), "2 of 5 points not fitted (error does not fall with the step)");
+}
+
+TEST(MeasuredOrder, LeavesOutWhatTheErrorOfTheReferenceCovers) {
+  MeasuredOrder errors;
+  for (const double h : steps) {
+    errors.begin_step();
+    errors.add(std::pow(h, 4) + 1e-6, 1.0, 1, 1e-6);
+  }
+  errors.fit(steps, 1.0);
+  // 0.05^4 = 6.25e-6 is less than ten times the error of the reference.
+  EXPECT_EQ(errors.used(), (std::vector<double>{1.0, 1.0, 1.0, 0.0, 0.0}));
+  EXPECT_NEAR(errors.order(), 4.0, 0.01);
+  EXPECT_EQ(errors.not_fitted(), "error of the reference");
+  EXPECT_EQ(errors.fit_warning(), "2 of 5 points not fitted (error of the reference)");
+}
+
+TEST(MeasuredOrder, LeavesOutSaturatedErrorsOfLargeSteps) {
+  const MeasuredOrder errors = fitted([](double h) { return h > 0.15 ? 2.0 - h : 3.0 * std::pow(h, 4); });
+  EXPECT_EQ(errors.used(), (std::vector<double>{0.0, 1.0, 1.0, 1.0, 1.0}));
+  EXPECT_EQ(errors.not_fitted(), "error does not fall with the step");
 }
 
 TEST(MeasuredOrder, SaysWhereSlopesAreNotThoseOfTheFit) {
