@@ -14,9 +14,9 @@ namespace bathline {
 class Feasibility {
  public:
   /// Adds to the mistakes what prevents a case from running: undefined damping, forces, or derivatives that a method
-  /// needs, that are not finite at the start, a method that supports neither the system nor the environments, too little
-  /// memory, too many points of a section, a step beyond the stability limit. `recipe`, from which `experiment` was made,
-  /// and `experiment` must outlive this. @note Collective.
+  /// needs, that are not finite at the start, a method that supports neither the system nor the environments, too
+  /// little memory, too many points of a section, a step beyond the stability limit. `recipe`, from which `experiment`
+  /// was made, and `experiment` must outlive this. @note Collective.
   Feasibility(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes);
 
   /// Warnings: an echo before the end, a band edge below the particles' frequencies, an unstable method, a grid that is

@@ -2,7 +2,8 @@
 //
 // Linear closed systems by their normal modes, linear damped systems by the matrix exponential, nonlinear systems by an
 // adaptive extrapolation method with a tolerance near round-off, whose steps are not longer than that of the run. On a
-// closed system all sites are gathered on one rank. Tested by tests/properties/order_test.cpp.
+// closed system all sites are gathered on one rank.
+// Tested by tests/properties/order_test.cpp.
 #include <limits>
 
 #include "methods/catalogue.hpp"

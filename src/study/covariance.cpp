@@ -189,16 +189,17 @@ StudyKind covariance_kind() {
                 .equation = "X = A X A^T + G G^T of a step x+ = A x + G n;  B X + X B^T + Q = 0 of x' = B x + noise",
                 .source = "rieder1967 for heat through a chain; vanloan1978",
                 .keywords = {"lyapunov equation"},
-                .notes = "Groups covariance/<integrator> and covariance/langevin: qq, qv, vv (coordinate, other), "
-                         "temperature, and with white noise heat (coordinate), kT C/m - <v C v>, the heat current from the "
-                         "damper of each in continuous time and under the midpoint rule; for each integrator difference, "
-                         "which includes the state of a warm memory. No path is computed: `end` has no effect. Closed "
-                         "runs with warm semi-infinite lines, quantum noise or memories that are passive only "
-                         "together sum impulse responses, extrapolated by their slow motions, until twice the time "
-                         "changes the variances by at most 1e-11 (1e-15 over the slowest decay in a step, if that is "
-                         "more), and take for langevin the covariance of the midpoint rule, which is that of "
-                         "continuous time at any step. Where there is no stationary state the slowest motion is named "
-                         "with its rate."},
+                .notes =
+                    "Groups covariance/<integrator> and covariance/langevin: qq, qv, vv (coordinate, other), "
+                    "temperature, and with white noise heat (coordinate), kT C/m - <v C v>, the heat current from the "
+                    "damper of each in continuous time and under the midpoint rule; for each integrator difference, "
+                    "which includes the state of a warm memory. No path is computed: `end` has no effect. Closed "
+                    "runs with warm semi-infinite lines, quantum noise or memories that are passive only "
+                    "together sum impulse responses, extrapolated by their slow motions, until twice the time "
+                    "changes the variances by at most 1e-11 (1e-15 over the slowest decay in a step, if that is "
+                    "more), and take for langevin the covariance of the midpoint rule, which is that of "
+                    "continuous time at any step. Where there is no stationary state the slowest motion is named "
+                    "with its rate."},
       .make = make_covariance,
       .allows_own_ends = true,
       .takes_noise = true};

@@ -254,7 +254,7 @@ class LumpedImplicitStepper final : public ImplicitEnvironmentStepper {
   bool has_stages_;                        // whether the sites have stages, or the exact flow is all of their motion
   Eigen::VectorXd mobilities_, dashpots_;  // those of the stages, zero if splits_noise_
   Eigen::VectorXd to_ground_;              // stiffness of the springs to the ground, by site
-  Eigen::VectorXd noise_velocity_, noise_force_;  // the noise of one stage
+  Eigen::VectorXd noise_velocity_, noise_force_;            // the noise of one stage
   Eigen::SparseLU<Eigen::SparseMatrix<double>> equations_;  // unless the sites are solved one by one
   std::vector<SingleSite> single_sites_;
   Eigen::MatrixXd response_;  // of the unknowns to a displacement of the head by 1 at each stage
