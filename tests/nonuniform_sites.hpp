@@ -5,12 +5,10 @@
 #include <Eigen/LU>
 #include <cmath>
 #include <functional>
-#include <memory>
-#include <utility>
-#include <vector>
 
 #include "model/line/line.hpp"
 #include "one_stage.hpp"
+#include "site_table.hpp"
 
 namespace bathline {
 
@@ -18,14 +16,6 @@ namespace bathline {
 inline LineSite nonuniform_site(std::int64_t index) {
   const auto j = static_cast<double>(index);
   return {1.3 + 0.9 * std::sin(1.7 * j + 0.4), 2.1 + 1.6 * std::cos(2.9 * j)};
-}
-
-/// The sites of a line of any test.
-inline std::shared_ptr<const std::vector<LineSite>> site_table(const std::function<LineSite(std::int64_t)>& site) {
-  constexpr std::int64_t longest_line = 20000;
-  std::vector<LineSite> sites;
-  for (std::int64_t j = 0; j < longest_line; ++j) sites.push_back(site(j));
-  return std::make_shared<const std::vector<LineSite>>(std::move(sites));
 }
 
 /// One axis of a line: M w'' = -K w - C w' + k_1 x e_1.

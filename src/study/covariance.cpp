@@ -22,7 +22,7 @@
 #include "steppers/step_matrix.hpp"
 #include "study/catalogue.hpp"
 #include "study/shared_checks.hpp"
-#include "study/theory/slowest_motion.hpp"
+#include "study/slowest_motion.hpp"
 
 namespace bathline {
 

@@ -9,6 +9,7 @@
 #include "explicit_schemes.hpp"
 #include "model/line/line.hpp"
 #include "random_numbers.hpp"
+#include "site_table.hpp"
 
 namespace bathline::explicit_course {
 
