@@ -122,7 +122,7 @@ void stop_at_end_of_input() {
     char ignored[256];
     ssize_t count = 0;
     do {
-      count = read(STDIN_FILENO, ignored, sizeof ignored);
+      count = ::read(STDIN_FILENO, ignored, sizeof ignored);
     } while (count > 0 || (count < 0 && errno == EINTR));
     kill(getpid(), SIGTERM);
   }).detach();
