@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "random/normal_batch.hpp"
+#include "random/streams.hpp"
 
 namespace bathline {
 
@@ -13,13 +14,10 @@ namespace {
 /// About as many numbers are drawn at once.
 constexpr std::int64_t numbers_per_block = 512;
 
-/// Noise has two streams per environment, behind those of thermal starts, which count from 0.
-constexpr std::uint32_t first_stream = 0x40000000U;
-
 }  // namespace
 
 RngKey NoiseStream::environment_key(const RngKey& start) {
-  return {start.seed, start.realisation, first_stream + 2 * start.stream};
+  return streams::environment_noise.key(start.seed, start.realisation, 2 * streams::environment_starts.index_of(start));
 }
 
 void NoiseStream::begin(const RngKey& key) {
@@ -41,8 +39,8 @@ void NoiseStream::draw(Block& block, std::int64_t step, int draw, std::size_t co
   block.steps = std::max<std::int64_t>(1, numbers_per_block / size);
   block.first = step / block.steps * block.steps;
   block.numbers.resize(static_cast<std::size_t>(block.steps) * count);
-  const RngKey key{key_.seed, key_.realisation, key_.stream + static_cast<std::uint32_t>(draw)};
-  fill_normals(key, static_cast<std::uint64_t>(block.first) * count, block.numbers);
+  fill_normals(following(key_, static_cast<std::uint32_t>(draw)), static_cast<std::uint64_t>(block.first) * count,
+               block.numbers);
 }
 
 std::span<const double> NoiseStream::from(std::int64_t step, int draw, std::size_t count, std::int64_t steps) {

@@ -6,6 +6,7 @@
 
 #include "model/gyration.hpp"
 #include "model/thermal/thermal_start.hpp"
+#include "random/streams.hpp"
 
 namespace bathline {
 
@@ -60,11 +61,13 @@ bool Problem::has_linear_environments() const {
 
 void Problem::prepare(std::uint64_t seed, std::uint32_t realisation) {
   if (start_) {
-    start_->draw({seed, realisation}, system_.mass, q, p);
+    start_->draw(seed, realisation, system_.mass, q, p);
     system_.q0 = q;
   }
-  std::uint32_t stream = 0;
-  for (const auto& environment : environments_) environment->prepare({seed, realisation, stream++});
+  std::uint32_t index = 0;
+  for (const auto& environment : environments_) {
+    environment->prepare(streams::environment_starts.key(seed, realisation, index++));
+  }
   if (noise_) noise_->begin(seed, realisation);
 }
 

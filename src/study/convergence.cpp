@@ -17,7 +17,7 @@
 
 #include "driver/resumable_tasks.hpp"
 #include "driver/time_loop.hpp"
-#include "random/counter_rng.hpp"
+#include "random/streams.hpp"
 #include "study/catalogue.hpp"
 #include "study/shared_checks.hpp"
 #include "study/theory/force_count.hpp"
@@ -63,7 +63,7 @@ std::vector<ParticleSystem> starts_of(const Experiment& experiment, const Conver
   std::vector<ParticleSystem> starts;
   for (std::int64_t i = 0; i < options.starts; ++i) {
     ParticleSystem start = experiment.system();
-    const RngKey key{.seed = experiment.seed(), .realisation = static_cast<std::uint32_t>(i)};
+    const RngKey key = streams::convergence_starts.key(experiment.seed(), static_cast<std::uint32_t>(i));
     for (int j = 0; j < start.size(); ++j) {
       const auto [for_q, for_v] = uniform_pair(key, static_cast<std::uint64_t>(j));
       start.q0[j] += options.spread_q * (2.0 * for_q - 1.0);

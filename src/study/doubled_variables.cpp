@@ -21,6 +21,7 @@
 
 #include "driver/output_times.hpp"
 #include "driver/time_loop.hpp"
+#include "random/streams.hpp"
 #include "study/catalogue.hpp"
 #include "study/theory/comparison.hpp"
 #include "study/theory/doubled_lagrangian.hpp"
@@ -158,7 +159,7 @@ class DoubledVariablesStudy final : public Study {
   /// Compares equations and antisymmetry at random positions, on rank 0. @note Collective.
   std::optional<Failure> compare_at_random(const TwoDerivations& derivations, const Problem& problem,
                                            MeasuredCase& measured) const {
-    RandomPositions draws(problem.system().q0, draws_.spread, experiment_.seed());
+    RandomPositions draws(problem.system().q0, draws_.spread, streams::doubled_positions.key(experiment_.seed(), 0));
     std::int64_t failed_draw = 0;  // number of the draw without a path, from 1
     for (std::int64_t draw = 1; problem.communicator().is_root() && draw <= draws_.count; ++draw) {
       const MatrixXd positions = draws.positions(3), ends = draws.positions(4);

@@ -119,6 +119,19 @@ class Neighbours(unittest.TestCase):
             self.assertNotIn(room, reached)
 
 
+class RandomStreams(unittest.TestCase):
+    """Keys of random numbers are made in one place, random/streams.hpp, which holds streams apart."""
+
+    MADE = re.compile(r"RngKey(\s+\w+)?\s*\{[^}]|\.stream\b|\b(prepare|draw|begin|start|\w+_pair|fill_normals)\(\{")
+
+    def test_no_other_room_makes_keys(self):
+        for path in files("src", ".cpp", ".hpp"):
+            if path.parent.name == "random":
+                continue
+            for line in path.read_text().splitlines():
+                self.assertIsNone(self.MADE.search(line), f"{path}: {line}")
+
+
 class Environments(unittest.TestCase):
     """What reads recipes for all environments asks only for what every kind of them may have."""
 

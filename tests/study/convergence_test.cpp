@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "random/counter_rng.hpp"
+#include "random/streams.hpp"
 #include "run_study.hpp"
 
 namespace bathline::convergence_test {
@@ -122,7 +122,7 @@ TEST(MpiConvergence, AveragesOverRandomStarts) {
   for (std::uint32_t i = 0; i < 6; ++i) {
     double q[2] = {1.0, 0.5}, v[2] = {0.2, 0.0};
     for (int j = 0; j < 2; ++j) {
-      const auto [for_q, for_v] = uniform_pair({.seed = 5, .realisation = i}, static_cast<std::uint64_t>(j));
+      const auto [for_q, for_v] = uniform_pair(streams::convergence_starts.key(5, i), static_cast<std::uint64_t>(j));
       q[j] += 0.5 * (2.0 * for_q - 1.0);
       v[j] += 0.1 * (2.0 * for_v - 1.0);
       EXPECT_LE(std::abs(2.0 * for_q - 1.0), 1.0);

@@ -12,6 +12,7 @@
 
 #include "model/thermal/hamiltonian_monte_carlo.hpp"
 #include "random/normal_batch.hpp"
+#include "random/streams.hpp"
 #include "solve/dense.hpp"
 
 namespace bathline {
@@ -142,7 +143,7 @@ bool is_bound(const ParticleSystem& system, double kt) {
   }
   std::vector<double> numbers(static_cast<std::size_t>(n));
   for (std::uint64_t i = 0; i < 16; ++i) {
-    fill_normals({}, i * numbers.size(), numbers);
+    fill_normals(streams::confinement_directions.key(0, 0), i * numbers.size(), numbers);
     directions.emplace_back(Eigen::Map<const VectorXd>(numbers.data(), n).normalized());
   }
   return std::all_of(directions.begin(), directions.end(), [&](const VectorXd& direction) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "random/normal_batch.hpp"
+#include "random/streams.hpp"
 
 namespace bathline {
 
@@ -77,7 +78,7 @@ class HamiltonianMonteCarlo final : public BoltzmannSampler {
     fill_normals(key, number * static_cast<std::uint64_t>(p.size()), {p.data(), static_cast<std::size_t>(p.size())});
     p = p.cwiseProduct((kt_ * mass_).cwiseSqrt());
     // The step is random, so that no periodic motion returns to its start.
-    const auto [step_number, choice_number] = uniform_pair({key.seed, key.realisation, key.stream + 1}, number);
+    const auto [step_number, choice_number] = uniform_pair(following(key, 1), number);
     const double h = h_ * (0.7 + 0.6 * step_number);
     const auto energy = [&] { return potential_->value(position) + 0.5 * p.cwiseAbs2().cwiseQuotient(mass_).sum(); };
     const double before = energy();
@@ -103,7 +104,7 @@ class HamiltonianMonteCarlo final : public BoltzmannSampler {
       warmer.kt_ *= ratio;
       // Hot chains reach steeper parts of the walls, which need shorter steps; several scales are tried.
       warmer.h_ *= std::pow(ratio, -0.25) * std::exp2(-2 * (trajectory % per_halving));
-      warmer.advance({key.seed, key.realisation, key.stream + 2}, trajectory, q);
+      warmer.advance(following(key, 2), trajectory, q);
     }
     return q;
   }
@@ -116,7 +117,7 @@ class HamiltonianMonteCarlo final : public BoltzmannSampler {
     Convergence result;
     VectorXd row(n + 1), deviation, gradient;
     for (int chain = 0; chain < chains; ++chain) {
-      const RngKey key{0, static_cast<std::uint32_t>(chain), 0xC0000000U};
+      const RngKey key = streams::sampler_tuning.key(0, static_cast<std::uint32_t>(chain));
       VectorXd q = chain % 2 == 0 ? q0_ : annealed(key);
       for (int trajectory = 0; trajectory < trajectories; ++trajectory) {
         const bool accepted = advance(key, trajectory, q);

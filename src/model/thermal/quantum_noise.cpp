@@ -12,6 +12,8 @@
 #include <numbers>
 #include <unsupported/Eigen/FFT>
 
+#include "random/streams.hpp"
+
 namespace bathline {
 
 std::function<double(double)> quantum_spectrum(std::function<double(double)> friction, double kt, double hbar) {
@@ -83,7 +85,7 @@ class QuantumForce final : public RandomForce {
 
   std::size_t stages() const override { return 1; }
   void start(const RngKey& key) override {
-    numbers().begin({key.seed, key.realisation, first_stream + key.stream});
+    numbers().begin(streams::quantum_noise.key(key.seed, key.realisation, streams::environment_starts.index_of(key)));
     axes_.clear();
   }
   void draw(std::span<double> forces) override {
@@ -118,9 +120,6 @@ class QuantumForce final : public RandomForce {
     }
     block_ = block;
   }
-
-  /// Above the streams of other noise.
-  static constexpr std::uint32_t first_stream = 0xC0000000U;
 
   std::shared_ptr<const QuantumNoise> noise_;
   std::int64_t steps_;      // of a block

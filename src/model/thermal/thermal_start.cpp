@@ -8,6 +8,7 @@
 
 #include "model/thermal/boltzmann_sampler.hpp"
 #include "random/normal_batch.hpp"
+#include "random/streams.hpp"
 
 namespace bathline {
 
@@ -15,20 +16,18 @@ namespace {
 
 using Eigen::VectorXd;
 
-/// The streams of environments count from 0, those of noise from 0x80000000.
-constexpr std::uint32_t momentum_stream = 0x80000010U, position_stream = 0x80000011U;
-
 class GibbsStart final : public ThermalStart {
  public:
   GibbsStart(VectorXd temperature, std::shared_ptr<const BoltzmannSampler> positions)
       : temperature_(std::move(temperature)), positions_(std::move(positions)) {}
 
-  void draw(const RngKey& key, const VectorXd& mass, VectorXd& q, VectorXd& p) const override {
+  void draw(std::uint64_t seed, std::uint32_t realisation, const VectorXd& mass, VectorXd& q,
+            VectorXd& p) const override {
     VectorXd numbers(mass.size());
-    fill_normals({key.seed, key.realisation, momentum_stream}, 0,
+    fill_normals(streams::particle_momenta.key(seed, realisation), 0,
                  {numbers.data(), static_cast<std::size_t>(numbers.size())});
     p = temperature_.cwiseProduct(mass).cwiseSqrt().cwiseProduct(numbers);
-    if (positions_) q = positions_->draw({key.seed, key.realisation, position_stream});
+    if (positions_) q = positions_->draw(streams::particle_positions.key(seed, realisation));
   }
   bool is_warm() const override { return !temperature_.isZero(0.0); }
   std::string description() const override {

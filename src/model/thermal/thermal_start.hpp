@@ -2,11 +2,11 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <cstdint>
 #include <memory>
 #include <string>
 
 #include "model/particle_system.hpp"
-#include "random/counter_rng.hpp"
 
 namespace bathline {
 
@@ -15,9 +15,10 @@ namespace bathline {
 class ThermalStart {
  public:
   virtual ~ThermalStart() = default;
-  /// Overwrites p, and q if positions are drawn, for masses in kg; the key's seed and realisation select the draw, the
-  /// same on every rank.
-  virtual void draw(const RngKey& key, const Eigen::VectorXd& mass, Eigen::VectorXd& q, Eigen::VectorXd& p) const = 0;
+  /// Overwrites p, and q if positions are drawn, for masses in kg; seed and realisation select the draw, the same on
+  /// every rank.
+  virtual void draw(std::uint64_t seed, std::uint32_t realisation, const Eigen::VectorXd& mass, Eigen::VectorXd& q,
+                    Eigen::VectorXd& p) const = 0;
   /// Whether draws differ: at the temperature 0 all momenta are 0.
   virtual bool is_warm() const = 0;
   /// The method, with its measured accuracy if there is one.

@@ -3,16 +3,10 @@
 
 #include <cmath>
 
+#include "random/streams.hpp"
 #include "solve/dense.hpp"
 
 namespace bathline {
-
-namespace {
-
-/// The streams of environments count from 0.
-constexpr std::uint32_t white_noise_stream = 0x80000000U;
-
-}  // namespace
 
 std::optional<Eigen::MatrixXd> momentum_diffusion(const Eigen::MatrixXd& damping, const Eigen::VectorXd& temperature) {
   for (Eigen::Index i = 0; i < damping.rows(); ++i) {
@@ -40,7 +34,7 @@ WhiteNoise::WhiteNoise(Eigen::MatrixXd diffusion)
 }
 
 void WhiteNoise::begin(std::uint64_t seed, std::uint32_t realisation) {
-  numbers_.begin({seed, realisation, white_noise_stream});
+  numbers_.begin(streams::white_noise.key(seed, realisation));
 }
 
 const Eigen::VectorXd& WhiteNoise::impulse(std::int64_t step, double h) {

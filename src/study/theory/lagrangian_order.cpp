@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 
+#include "random/streams.hpp"
 #include "study/theory/doubled_lagrangian.hpp"
 #include "study/theory/random_positions.hpp"
 
@@ -31,7 +32,8 @@ double add_lagrangian_errors(const Problem& problem, const GalerkinRule& rule, c
   for (const double h : steps) {
     const DoubledLagrangian discrete(system, problem.damping(), rule, h);
     const DoubledLagrangian exact(system, problem.damping(), lobatto_rule(exact_stages), h);
-    RandomPositions positions(system.q0, spread, seed), velocities(system.v0, spread, seed + 1);
+    RandomPositions positions(system.q0, spread, streams::lagrangian_positions.key(seed, 0)),
+        velocities(system.v0, spread, streams::lagrangian_velocities.key(seed, 0));
     errors.begin_step();
     for (std::int64_t draw = 0; draw < draws; ++draw) {
       const MatrixXd begin = positions.positions(2), displacements = h * velocities.positions(2);

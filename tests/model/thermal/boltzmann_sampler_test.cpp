@@ -185,14 +185,14 @@ TEST(ThermalStart, DrawsPositionsAndMomentaOrMomentaAlone) {
   ASSERT_TRUE(start) << unsupported_reason;
   const VectorXd mass = VectorXd::Ones(1);
   VectorXd q = VectorXd::Zero(1), p = q, other_q = q, other_p = q;
-  start->draw({1, 2}, mass, q, p);
-  start->draw({1, 3}, mass, other_q, other_p);
+  start->draw(1, 2, mass, q, p);
+  start->draw(1, 3, mass, other_q, other_p);
   EXPECT_NE(q[0], 0.0);
   EXPECT_NE(q[0], other_q[0]);
   EXPECT_NE(p[0], other_p[0]);
   thermal.start = ParticleSystem::Start::thermal_momenta;
   other_q.setZero();
-  make_thermal_start(thermal, VectorXd::Constant(1, 0.5), unsupported_reason)->draw({1, 2}, mass, other_q, other_p);
+  make_thermal_start(thermal, VectorXd::Constant(1, 0.5), unsupported_reason)->draw(1, 2, mass, other_q, other_p);
   EXPECT_EQ(other_q[0], 0.0);
   EXPECT_EQ(other_p[0], p[0]);
 }
