@@ -2,14 +2,19 @@
 #include "model/table_file.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <sstream>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "model/environment_catalogue.hpp"
 #include "parallel/text_file.hpp"
+#include "recipe/printable_text.hpp"
 
 namespace bathline {
 
@@ -17,19 +22,61 @@ namespace {
 
 using Rows = std::vector<std::array<double, 2>>;
 
+/// The number that is the whole word.
+std::optional<double> number_of(const std::string& word) {
+  std::istringstream text(word);
+  double value = 0.0;
+  if (!(text >> value) || text.peek() != std::istringstream::traits_type::eof()) return std::nullopt;
+  return value;
+}
+
+/// What a line that is not two numbers contains instead, and what would be right.
+std::string describe_words(const std::vector<std::string>& words, bool is_first) {
+  const auto is_number = [](const std::string& word) { return number_of(word).has_value(); };
+  const auto numbers = std::count_if(words.begin(), words.end(), is_number);
+  if (static_cast<std::size_t>(numbers) == words.size()) {
+    return numbers == 1 ? "there is only one" : fmt::format("there are {}; leave out the other columns", numbers);
+  }
+  const auto wrong = std::find_if_not(words.begin(), words.end(), is_number);
+  const auto is_separator = [](char c) { return c == ',' || c == ';'; };
+  const std::string all = fmt::format("{}", fmt::join(words, " "));
+  std::string spaced = all;
+  std::replace_if(spaced.begin(), spaced.end(), is_separator, ' ');
+  std::istringstream parts(spaced);
+  const bool has_numbers = std::all_of(std::istream_iterator<std::string>(parts), {}, is_number);
+  if (has_numbers && spaced != all) {
+    return fmt::format("`{}` has commas or semicolons; separate the columns by spaces or tabs, with decimal points",
+                       printable(all));
+  }
+  if (all.find('\0') != std::string::npos || !is_utf8(all)) {
+    return fmt::format("`{}` is not text in UTF-8; save the table as UTF-8", printable(all));
+  }
+  if (numbers == 0 && is_first) {
+    return fmt::format("`{}` has none; begin a header or comment with #", printable(all));
+  }
+  return fmt::format("`{}` is not a finite number", printable(*wrong));
+}
+
 /// Returns "", or a message with the number of the wrong line.
 std::string read_rows(const std::string& text, const TableForm& form, Rows& rows) {
-  std::istringstream lines(text);
+  constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+  std::istringstream lines(text.starts_with(byte_order_mark) ? text.substr(byte_order_mark.size()) : text);
   std::string line;
   for (int number = 1; std::getline(lines, line); ++number) {
     line.resize(std::min(line.size(), line.find('#')));
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    std::istringstream words(line);
+    std::istringstream split(line);
+    const std::vector<std::string> words(std::istream_iterator<std::string>(split), {});
     std::array<double, 2> row{};
-    std::string more;
-    if (!(words >> row[0] >> row[1]) || (words >> more)) {
-      return fmt::format("line {}: must be two numbers, a {} ({}) and a {} ({})", number, form.first.name,
-                         form.first.units, form.second.name, form.second.units);
+    bool is_row = words.size() == row.size();
+    for (std::size_t i = 0; is_row && i < row.size(); ++i) {
+      const std::optional<double> value = number_of(words[i]);
+      is_row = value.has_value();
+      row[i] = value.value_or(0.0);
+    }
+    if (!is_row) {
+      return fmt::format("line {}: must be two numbers, a {} ({}) and a {} ({}), but {}", number, form.first.name,
+                         form.first.units, form.second.name, form.second.units, describe_words(words, rows.empty()));
     }
     for (std::size_t i = 0; i < row.size(); ++i) {
       const TableForm::Column& column = i == 0 ? form.first : form.second;

@@ -34,7 +34,8 @@ inline constexpr const char* text_of_file = "text of file";
 /// there is no such key or the file cannot be read. @note Collective.
 void keep_text_of_file(Section& section, const Communicator& communicator);
 
-/// The rows of the section's table, from the stored text if there is any, else from the file; # begins a comment.
+/// The rows of the section's table, from the stored text if there is any, else from the file; # begins a comment, and
+/// a byte order mark is skipped.
 /// Nothing, and a mistake, where the file cannot be read or a line is wrong. @note Collective.
 std::optional<std::vector<std::array<double, 2>>> read_table_file(const Section& section, const TableForm& form,
                                                                   const Communicator& communicator, Mistakes& mistakes);

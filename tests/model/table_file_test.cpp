@@ -71,6 +71,36 @@ TEST_F(MpiTableFile, ReportsWhatIsWrongAndWhere) {
   EXPECT_EQ(reason("1.0 -3.0"), "line 1: stiffness -3 must be positive");
 }
 
+TEST_F(MpiTableFile, SkipsAByteOrderMark) {
+  EXPECT_EQ(read("\xEF\xBB\xBF"
+                 "1.0 0.5\r\n2.0 0.25\r\n",
+                 oscillators),
+            (Rows{{1.0, 0.5}, {2.0, 0.25}}));
+  EXPECT_EQ(read("\xEF\xBB\xBF# frequency, stiffness\n1.0 0.5\n", oscillators), (Rows{{1.0, 0.5}}));
+}
+
+TEST_F(MpiTableFile, SaysWhatItFound) {
+  const std::pair<std::string, const char*> cases[] = {
+      {"1.0 0.5 0.1", "line 1: .*, but there are 3; leave out the other columns"},
+      {"1.0", "line 1: .*, but there is only one"},
+      {"frequency stiffness\n1.0 0.5", "line 1: .*`frequency stiffness` has none; begin a header or comment with #"},
+      {"w,k\n1.0,0.5", "line 1: .*`w,k` has none; begin a header"},
+      {"% w k\n1.0 0.5", "line 1: .*begin a header or comment with #"},
+      {"1.0 0.5\ntwo 0.5", "line 2: .*`two` is not a finite number"},
+      {"1.0 1e999", "line 1: .*`1e999` is not a finite number"},
+      {"1.0,0.5", "line 1: .*`1.0,0.5` has commas or semicolons; separate the columns by spaces or tabs"},
+      {"1.0, 0.5", "line 1: .*`1.0, 0.5` has commas or semicolons"},
+      {"1,0;0,5", "line 1: .*has commas or semicolons.*decimal points"},
+      {std::string("\xFF\xFE"
+                   "1\0 \0"
+                   "2\0\n\0",
+                   9),
+       "line 1: .*is not text in UTF-8"}};
+  for (const auto& [text, message] : cases) {
+    EXPECT_THAT(reason(text), testing::ContainsRegex(message)) << text;
+  }
+}
+
 TEST_F(MpiTableFile, ReportsThePathThatCannotBeRead) {
   Section section({"/somewhere/recipe.toml", 3, 1});
   section.set("file", std::string("none.txt"), {"/somewhere/recipe.toml", 4, 1});
