@@ -42,6 +42,7 @@ class Experiment {
   /// Adds the mistakes that are found to `mistakes`. `program` must outlive it. @note Collective.
   Experiment(const Recipe& recipe, const Program& program, Mistakes& mistakes);
 
+  const Program& program() const { return program_; }
   const Catalogues& catalogues() const { return program_.catalogues(); }
   const ParticleSystem& system() const;
   const std::vector<Case>& cases() const;

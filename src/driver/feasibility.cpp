@@ -11,6 +11,7 @@
 #include <set>
 #include <string>
 
+#include "recipe/describe.hpp"
 #include "steppers/contact_lagrangian.hpp"
 #include "steppers/stability.hpp"
 #include "parallel/memory_budget.hpp"
@@ -26,10 +27,60 @@ std::string description_of(const Case& this_case) {
                                    : fmt::format("`{}` uses the method `{}`", this_case.label, method);
 }
 
+/// A method with its default options, or with those of an alias, in the place of a case's own.
+struct Alternative {
+  std::string name;
+  const Method* method;
+  Section integrator;
+};
+
+Section::Value value_of(const std::string& text, ValueType type) {
+  if (type == ValueType::integer) return std::stol(text);
+  if (type == ValueType::number) return std::stod(text);
+  return text.substr(1, text.size() - 2);
+}
+
+std::vector<Alternative> alternatives_to(const Case& this_case, const Catalogue<Method>& methods) {
+  std::vector<Alternative> alternatives, aliases;
+  for (const Method& method : methods) {
+    if (method.domain == Method::Domain::contact) continue;
+    const Location where = this_case.options.where("method");
+    const Section defaults = default_section(method.entry);
+    Section integrator = this_case.options;
+    integrator.set("method", method.entry.name, where);
+    for (const std::string& key : defaults.keys()) integrator.set(key, defaults.value(key), where);
+    if (&method != this_case.method) alternatives.push_back({method.entry.name, &method, integrator});
+    const auto alias = std::find_if(method.entry.aliases.begin(), method.entry.aliases.end(),
+                                    [](const Alias& candidate) { return !candidate.settings.empty(); });
+    if (alias == method.entry.aliases.end()) continue;
+    for (const auto& [key, text] : alias->settings) {
+      for (const Parameter& parameter : method.entry.parameters) {
+        if (parameter.name == key) integrator.set(key, value_of(text, parameter.type), where);
+      }
+    }
+    aliases.push_back({alias->name, &method, integrator});
+  }
+  alternatives.insert(alternatives.end(), aliases.begin(), aliases.end());
+  return alternatives;
+}
+
+/// Whether a recipe whose only integrator is `integrator` would be valid. @note Collective.
+bool is_valid_with(const Recipe& recipe, const Section& integrator, const Program& program) {
+  Recipe trial = recipe;
+  trial.integrators = {integrator};
+  Mistakes mistakes;
+  const Experiment experiment(trial, program, mistakes);
+  if (mistakes.empty()) Feasibility(trial, experiment, mistakes, Feasibility::Advice::none);
+  return mistakes.empty();
+}
+
 }  // namespace
 
-Feasibility::Feasibility(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes)
-    : recipe_(recipe), experiment_(experiment), problems_(experiment.readable_cases().size()) {
+Feasibility::Feasibility(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes, Advice advice)
+    : recipe_(recipe),
+      experiment_(experiment),
+      gives_advice_(advice == Advice::of_methods),
+      problems_(experiment.readable_cases().size()) {
   const std::vector<Case>& cases = experiment.readable_cases();
   for (const Case& this_case : cases) {
     const double end = static_cast<double>(this_case.steps) * this_case.step;
@@ -220,7 +271,7 @@ bool Feasibility::is_noise_unsupported(const Case& this_case, Mistakes& mistakes
   const std::size_t before = mistakes.count();
   const auto refuse = [&](const std::string& reason) {
     mistakes.add(this_case.options.where("method"),
-                 fmt::format("`{}` {}; `noise = false` switches the noise off", this_case.method->entry.name, reason));
+                 fmt::format("`{}` {}{}", this_case.method->entry.name, reason, advice_for(this_case)));
   };
   if (!this_case.method->langevin.takes_noise) {
     refuse(this_case.method->langevin.statement);
@@ -267,7 +318,7 @@ bool Feasibility::is_unsupported(std::size_t index, Mistakes& mistakes) {
     }
     if (reason != nullptr) {
       mistakes.add(this_case.options.where("method"),
-                   fmt::format("{}: {}; gamma, gauss and lobatto do", description_of(this_case), reason));
+                   fmt::format("{}: {}{}", description_of(this_case), reason, advice_for(this_case)));
     }
   }
   check_white_environments(index, mistakes);
@@ -275,7 +326,7 @@ bool Feasibility::is_unsupported(std::size_t index, Mistakes& mistakes) {
     const std::optional<std::string> unsupported_reason = environment->unsupported_reason(this_case.scheme);
     if (!unsupported_reason) continue;
     mistakes.add(this_case.options.where("method"),
-                 fmt::format("{}, {}", description_of(this_case), *unsupported_reason));
+                 fmt::format("{}, {}{}", description_of(this_case), *unsupported_reason, advice_for(this_case)));
   }
   return mistakes.count() > before;
 }
@@ -312,10 +363,46 @@ void Feasibility::check_white_environments(std::size_t index, Mistakes& mistakes
   const bool is_alone = problem.stepped_environments().empty();
   if (problem.heat.size() == 0 && (problem.noise() == nullptr || is_alone)) return;
   mistakes.add(this_case.options.where("method"),
-               fmt::format("{}, {}; use `gauss`", description_of(this_case),
+               fmt::format("{}, {}{}", description_of(this_case),
                            problem.heat.size() > 0
                                ? "which computes the sum of all heat only, not that of each white environment"
-                               : "which supports white noise only without environments that have a state"));
+                               : "which supports white noise only without environments that have a state",
+                           advice_for(this_case)));
+}
+
+std::string Feasibility::advice_for(const Case& this_case) const {
+  if (!gives_advice_) return "";
+  constexpr std::size_t max_names = 3;
+  const auto is_valid = [&](const Section& integrator) {
+    return is_valid_with(recipe_, integrator, experiment_.program());
+  };
+  std::vector<std::string> names;
+  std::vector<ExplicitScheme> splittings;  // several methods may be one
+  for (const auto& [name, method, integrator] : alternatives_to(this_case, experiment_.catalogues().integrators)) {
+    bool is_supported = false;
+    where_readable([&] {
+      // Methods of the first order are no replacement, and not every problem has an exact flow.
+      is_supported = method->properties(integrator).order >= 2 && is_valid(integrator);
+      if (!is_supported) return;
+      const Scheme scheme = this_case.noise ? method->langevin_scheme(integrator) : method->scheme(integrator);
+      const auto* splitting = std::get_if<ExplicitScheme>(&scheme);
+      if (splitting == nullptr) return;
+      is_supported = std::find(splittings.begin(), splittings.end(), *splitting) == splittings.end();
+      splittings.push_back(*splitting);
+    });
+    if (is_supported) names.push_back("`" + name + "`");
+    if (names.size() == max_names) break;
+  }
+  std::string advice;
+  if (!names.empty()) {
+    const std::string last = names.back();
+    names.pop_back();
+    advice = fmt::format("; use {}{}{}", fmt::join(names, ", "), names.empty() ? "" : " or ", last);
+  }
+  Section silent = this_case.options;
+  silent.set("noise", false, silent.where("method"));
+  if (this_case.noise && is_valid(silent)) advice += "; `noise = false` switches the noise off";
+  return advice;
 }
 
 std::string Feasibility::size_key(const Section& environment) const {

@@ -13,11 +13,15 @@ namespace bathline {
 /// Checks every case that could be read; the problem of each case is built once.
 class Feasibility {
  public:
+  /// Whether messages about methods name others that are supported.
+  enum class Advice { none, of_methods };
+
   /// Adds to the mistakes what prevents a case from running: undefined damping, forces, or derivatives that a method
   /// needs, that are not finite at the start, a method that supports neither the system nor the environments, too
   /// little memory, too many points of a section, a step beyond the stability limit. `recipe`, from which `experiment`
   /// was made, and `experiment` must outlive this. @note Collective.
-  Feasibility(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes);
+  Feasibility(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes,
+              Advice advice = Advice::of_methods);
 
   /// Warnings: an echo before the end, a band edge below the particles' frequencies, an unstable method, a grid that is
   /// exact for another gamma, an end that is not a multiple of the step.
@@ -43,6 +47,9 @@ class Feasibility {
   /// White environments: no other damping takes their place in an open run, and in a closed one the heat of each is
   /// known.
   void check_white_environments(std::size_t index, Mistakes& mistakes);
+  /// The methods, up to three, that support what the method of a case does not, and whether it runs without noise: the
+  /// end of a message. Each is tried. @note Collective.
+  std::string advice_for(const Case& this_case) const;
   void check_memory(Mistakes& mistakes);
   /// A stroboscopic section has a period for which its points can be stored.
   void check_section(Mistakes& mistakes) const;
@@ -65,6 +72,7 @@ class Feasibility {
 
   const Recipe& recipe_;
   const Experiment& experiment_;
+  bool gives_advice_;
   std::vector<std::optional<Problem>> problems_;
   std::optional<double> particle_frequency_;
   std::vector<std::string> warnings_;

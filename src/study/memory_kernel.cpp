@@ -128,8 +128,7 @@ std::unique_ptr<Study> make_memory_kernel(const Recipe& recipe, const Experiment
     }
     if (this_case.closed && std::holds_alternative<ExactFlow>(this_case.scheme)) {
       mistakes.add(this_case.options.where("method"),
-                   "a memory-kernel study clamps the particles, which `exact` does not support; use `gamma`, "
-                   "`stoermer-verlet` or `rk4`");
+                   "a memory-kernel study clamps the particles, which `exact` does not support; use another method");
     }
   }
   if (!any_environment) {

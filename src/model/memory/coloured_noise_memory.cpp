@@ -28,7 +28,7 @@ class ClassicalBath final : public MemoryBath {
     if (supports_coloured_noise(scheme)) return std::nullopt;
     return "and the noise of `" + name +
            "`, whose modes are passive only together, is supported by `gauss`, `gamma` with 0.5 and symmetric "
-           "splittings; use `gauss` or `stoermer-verlet`";
+           "splittings";
   }
   std::unique_ptr<RandomForce> force(const Scheme& scheme, double h) const override {
     return std::make_unique<FilteredForce>(make_memory_noise(modes_, scheme, h, kt_));
@@ -52,7 +52,7 @@ class QuantumBath final : public MemoryBath {
   double error() const override { return noise_for(step_)->error(); }
   std::optional<std::string> unsupported_reason(const Scheme& scheme, const std::string& name) const override {
     if (!is_midpoint(scheme)) {
-      return "and the quantum noise of `" + name + "` is supported by the midpoint rule only; use `gamma` with 0.5";
+      return "and the quantum noise of `" + name + "` is supported by the midpoint rule only";
     }
     const QuantumNoise& noise = *noise_for(step_);
     if (noise.truncation_error() <= QuantumNoise::max_truncation_error) return std::nullopt;

@@ -45,8 +45,8 @@ bool is_midpoint(const Scheme& scheme) {
 std::variant<SchemeKernel, std::string> kernel_of(const Scheme& scheme) {
   if (const auto* steps = std::get_if<ExplicitScheme>(&scheme)) {
     if (!steps->b.empty()) {
-      return "an explicit Runge-Kutta method, and a semi-infinite line needs an algebraically stable one such as "
-             "`gauss`, or `gamma`, `stoermer-verlet` or a composition";
+      return "an explicit Runge-Kutta method, and a semi-infinite line needs kicks and drifts, or an algebraically "
+             "stable method";
     }
     const std::optional<KickDriftSequence> sequence = kick_drift_sequence_of(*steps);
     if (!sequence) return "which does not consist of kicks and drifts alone, as a semi-infinite line requires";
@@ -59,9 +59,9 @@ std::variant<SchemeKernel, std::string> kernel_of(const Scheme& scheme) {
     }
     if (is_leapfrog(*stages)) return LeapfrogKernel{};
     return "which has different tableaus for positions and momenta, and a semi-infinite line needs one tableau for "
-           "both; use `gauss`, or two stages";
+           "both, but for two stages";
   }
-  return "for which no kernel of a semi-infinite line is known; use `gamma`, `stoermer-verlet` or `gauss`";
+  return "for which no kernel of a semi-infinite line is known";
 }
 
 }  // namespace bathline

@@ -32,15 +32,14 @@ EnvironmentProperties SemiInfiniteLine::describe() const {
 std::optional<std::string> SemiInfiniteLine::own_unsupported_reason(const Scheme& scheme) const {
   if (std::holds_alternative<ExactFlow>(scheme)) {
     return "the exact flow, which needs a finite number of sites, and `" + name() +
-           "` is semi-infinite; use `gauss`, or set `sites` to a number";
+           "` is semi-infinite; set `sites` to a number";
   }
   const std::variant<SchemeKernel, std::string> kernel = kernel_of(scheme);
   if (const auto* reason = std::get_if<std::string>(&kernel)) return *reason;
   const SchemeKernel& scheme_kernel = std::get<SchemeKernel>(kernel);
   if (const auto* stages = std::get_if<PartitionedRungeKutta>(&scheme);
       is_warm() && std::holds_alternative<RungeKuttaKernel>(scheme_kernel) && !keeps_quadratic_invariants(*stages)) {
-    return "which damps the waves of `" + name() +
-           "` numerically, so that noise cannot hold kT; use `gauss`, `gamma` or `stoermer-verlet`";
+    return "which damps the waves of `" + name() + "` numerically, so that noise cannot hold kT";
   }
   if (std::holds_alternative<RungeKuttaKernel>(scheme_kernel)) return std::nullopt;
   if (const auto* sequence = std::get_if<KickDriftSequence>(&scheme_kernel)) return unsupported_reason_for(*sequence);
@@ -58,8 +57,7 @@ std::optional<std::string> SemiInfiniteLine::own_unsupported_reason(const Scheme
 std::optional<std::string> SemiInfiniteLine::unsupported_reason_for(const KickDriftSequence& sequence) const {
   if (options_.horizon == KernelAccuracy::forever) {
     return "a composition, whose kernel on `" + name() +
-           "` is not known to be passive, as kT > 0 and `horizon` = \"forever\" require; use `stoermer-verlet` or "
-           "`gauss`, or kT = 0 and a finite `horizon`";
+           "` is not known to be passive, as kT > 0 and `horizon` = \"forever\" require";
   }
   const double courant_number = courant(options_.step), limit = max_courant(sequence);
   if (courant_number < limit) return std::nullopt;

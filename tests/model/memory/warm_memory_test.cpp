@@ -330,9 +330,9 @@ TEST(WarmMemory, RefusesSchemesWithoutABalance) {
   const auto reason = [](const char* name) {
     return memory()->unsupported_reason(method_case(name).scheme).value_or("");
   };
-  EXPECT_THAT(reason("gamma(gamma=0.250000)"), HasSubstr("take gamma = 0, 0.5 or 1"));
+  EXPECT_THAT(reason("gamma(gamma=0.250000)"), HasSubstr("unless gamma is 0, 0.5 or 1"));
   EXPECT_THAT(reason("rk4"), HasSubstr("explicit stages"));
-  EXPECT_THAT(reason("exact"), HasSubstr("white dampers alone"));
+  EXPECT_THAT(reason("exact"), HasSubstr("white noise only"));
   EXPECT_FALSE(memory(1, 0.0)->unsupported_reason(method_case("gamma(gamma=0.250000)").scheme));
   EXPECT_FALSE(memory(1, 0.0)->unsupported_reason(method_case("exact").scheme));
 }
