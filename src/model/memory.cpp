@@ -8,6 +8,7 @@
 #include "model/environment_catalogue.hpp"
 #include "model/memory/from_recipe.hpp"
 #include "model/memory/passivity.hpp"
+#include "model/kernels/adaptive_quadrature.hpp"
 #include "model/kernels/from_recipe.hpp"
 
 namespace bathline {
@@ -95,11 +96,9 @@ std::unique_ptr<Environment> build_memory(const Section& section, const Particle
     return key.starts_with("kernel") || key.starts_with("spectral_density");
   });
   if (has_terms && !kernel_only_keys.empty()) {
-    mistakes.add(
-        section.where(kernel_only_keys.front()),
-        fmt::format(
-            "`{}` has no meaning beside `stiffness`, `rate` and `frequency`; leave one or the kernel_only_keys out",
-            kernel_only_keys.front()));
+    mistakes.add(section.where(kernel_only_keys.front()),
+                 fmt::format("`{}` has no meaning beside `stiffness`, `rate` and `frequency`; leave it or these out",
+                             kernel_only_keys.front()));
     return nullptr;
   }
   if (has_kernel) return build_from_kernel(section, system, run, communicator, mistakes);
@@ -117,8 +116,16 @@ std::unique_ptr<Environment> build_memory(const Section& section, const Particle
   }
   const std::vector<PronyTerm> terms = read_terms(section, mistakes);
   if (mistakes.count() > before) return nullptr;
-  const std::shared_ptr<const MemoryBath> bath =
-      read_memory_bath(section, terms, run.step, "decrease `sine`, or increase `cosine`", mistakes);
+  std::shared_ptr<const MemoryBath> bath;
+  try {
+    bath = make_memory_bath(section, terms, run.step);
+  } catch (const UnsuitableFunction& error) {
+    const bool is_undamped = std::any_of(terms.begin(), terms.end(), [](const PronyTerm& t) { return t.r == 0.0; });
+    mistakes.add(section.where(is_undamped           ? "rate"
+                               : is_quantum(section) ? "quantum"
+                                                     : "kT"),
+                 fmt::format("{}{}", error.what(), is_undamped ? "" : "; decrease `sine`, or increase `cosine`"));
+  }
   std::optional<Attachment> attachment = attachment_to_particle(section, system, mistakes);
   if (mistakes.count() > before) return nullptr;
   const std::string& name = section.text("name");
@@ -197,7 +204,11 @@ EnvironmentKind memory_environment_kind() {
            "power of ten of w_max T, at the poles of a rational approximation (AAA) of the kernel's transform on Re s "
            "= 1/T, with coefficients by least squares; the smallest damper that makes the sum passive is added as one "
            "more term, fast and real, if the tolerance allows it. A kernel with an echo has no short sum of "
-           "exponentials. All represent the damper D = J(w)/w at w = 0. Peaks of a density that are much narrower than "
+           "exponentials. A kernel with noise is not passive: with fit = \"passive\" it is replaced by the nearest sum "
+           "of "
+           "decaying cosines with stiffnesses that are not negative, each with noise of its own; few terms suffice, as "
+           "the fit ends within `tolerance`. All represent the damper D = J(w)/w at w = 0. Peaks of a density that are "
+           "much narrower than "
            "1/T may be missed: give them as oscillators of a `heat-bath`. The certificate is for the kernel in "
            "continuous time, without the error of the integrator."},
       build_memory,

@@ -178,12 +178,19 @@ class Mistakes(FolderTest):
             self.refused(f'{key} = "table.txt": {message}', **{key: "table.txt"})
 
         refused("it ends with 0.5 at w = 2; continue the table", "spectral_density_file", "1 0.3\n2 0.5\n")
-        refused("it ends with 0.1 at t = 1", "kernel_file", "0 1\n1 0.1\n")
+        (self.folder / "table.txt").write_text("0 1\n1 0.1\n")
+        self.refused("kernel_file: it ends with 0.1 at t = 1; continue the table", kernel_file="table.txt")
         refused("it begins at t = 0.1", "kernel_file", "0.1 1\n1 0\n")
         refused("its density at w = 0 must be 0", "spectral_density_file", "0 1\n1 0\n")
         refused("line 2: density -1 must not be negative", "spectral_density_file", "1 1\n2 -1\n3 0\n")
         refused("line 2: time 0.5 must be greater", "kernel_file", "1 1\n0.5 1\n")
         self.refused("cannot be read", kernel_file="nowhere.txt")
+
+    def test_a_fit_is_of_kernels(self):
+        self.refused("`fit` is for a `kernel` or `kernel_file`", fit="passive", **DENSITY)
+        self.refused("is a sum of exponentials; leave out", fit="passive", kernel="exp(-t)", representation="star")
+        self.refused("must lie between 1e-13, .* and 1$", fit="passive", kernel="exp(-t)", tolerance=2.0)
+        self.refused("the nearest passive kernel is 0", fit="passive", kernel="-exp(-t)", tolerance=0.5)
 
 
 if __name__ == "__main__":

@@ -79,8 +79,8 @@ template <class Memory>
 class ExponentialMemory final : public WithCertificate<Memory> {
  public:
   template <class... Rest>
-  explicit ExponentialMemory(double damping, Rest&&... rest)
-      : WithCertificate<Memory>(std::forward<Rest>(rest)...), damping_(damping) {}
+  ExponentialMemory(double damping, std::function<bool()> has_star, Rest&&... rest)
+      : WithCertificate<Memory>(std::forward<Rest>(rest)...), damping_(damping), has_star_(std::move(has_star)) {}
 
  private:
   EnvironmentProperties describe() const override {
@@ -90,25 +90,34 @@ class ExponentialMemory final : public WithCertificate<Memory> {
   }
   std::optional<std::string> own_unsupported_reason(const Scheme& scheme) const override {
     const std::optional<std::string> reason = WithCertificate<Memory>::own_unsupported_reason(scheme);
-    if (!reason || !this->is_classical()) return reason;
-    return *reason + "; or give `" + this->name() + "` representation = \"star\"";
+    if (!reason || !this->is_classical() || !has_star_()) return reason;
+    return *reason + "; give `" + this->name() + "` representation = \"star\", which every method supports";
   }
 
   double damping_;
+  std::function<bool()> has_star_;
 };
 
 Certificate certificate_of(const std::string& name, const ExponentialSum& sum, const BathOptions& options) {
   Certificate certificate;
-  certificate.sentence = fmt::format(
-      "`{}` is {} exponential{}{}: the relative error of its kernel is {:.1e} over {:.6g} s, of which {:.1e} was "
-      "measured on intervals of doubling length and {:.1e} bounds the part at higher frequencies; the lowest real part "
-      "of its transform is {:.1e} of the absolute integral of the kernel{}",
-      name, sum.exponentials, sum.exponentials == 1 ? "" : "s", options.choice.empty() ? "" : ", " + options.choice,
-      sum.error(), options.horizon, sum.measured, sum.truncation_error, sum.lowest,
-      sum.damper > 0.0 ? fmt::format(", compensated by an added damper of {:.1e}", sum.damper)
-      : sum.lowest < 0.0
-          ? ", and no damper within the tolerance compensates it: the kernel is valid until that time only"
-          : "");
+  if (options.is_passive_fit) {
+    certificate.sentence = fmt::format(
+        "`{}` is {} decaying cosine{}, a passive kernel at a distance of {:.2g} over {:.6g} s from the one given: the "
+        "integral of the absolute difference over that of the kernel",
+        name, sum.exponentials, sum.exponentials == 1 ? "" : "s", sum.error(), options.horizon);
+  } else {
+    certificate.sentence = fmt::format(
+        "`{}` is {} exponential{}{}: the relative error of its kernel is {:.1e} over {:.6g} s, of which {:.1e} was "
+        "measured on intervals of doubling length and {:.1e} bounds the part at higher frequencies; the lowest real "
+        "part "
+        "of its transform is {:.1e} of the absolute integral of the kernel{}",
+        name, sum.exponentials, sum.exponentials == 1 ? "" : "s", options.choice.empty() ? "" : ", " + options.choice,
+        sum.error(), options.horizon, sum.measured, sum.truncation_error, sum.lowest,
+        sum.damper > 0.0 ? fmt::format(", compensated by an added damper of {:.1e}", sum.damper)
+        : sum.lowest < 0.0
+            ? ", and no damper within the tolerance compensates it: the kernel is valid until that time only"
+            : "");
+  }
   certificate.entries = {
       {"exponentials", "1", "complex exponentials of the kernel", static_cast<double>(sum.exponentials)},
       {"kernel_error", "1", "absolute integral of the error of the kernel until the horizon, over that of the kernel",
@@ -187,13 +196,13 @@ std::unique_ptr<Environment> make_exponential_memory(std::string name, Attachmen
   Certificate certificate = certificate_of(name, *sum, options);
   const Kernels kernels{sum->kernel, {}};
   if (options.noise == nullptr) {
-    return std::make_unique<ExponentialMemory<PronyMemory>>(sum->damping, kernels, std::move(certificate),
-                                                            std::move(name), std::move(attachment), sum->modes,
-                                                            options.temperature, communicator);
+    return std::make_unique<ExponentialMemory<PronyMemory>>(
+        sum->damping, options.has_star, kernels, std::move(certificate), std::move(name), std::move(attachment),
+        sum->modes, options.temperature, communicator);
   }
-  return std::make_unique<ExponentialMemory<ColouredNoiseMemory>>(sum->damping, kernels, std::move(certificate),
-                                                                  std::move(name), std::move(attachment), sum->modes,
-                                                                  options.noise, communicator);
+  return std::make_unique<ExponentialMemory<ColouredNoiseMemory>>(
+      sum->damping, options.has_star, kernels, std::move(certificate), std::move(name), std::move(attachment),
+      sum->modes, options.noise, communicator);
 }
 
 }  // namespace bathline

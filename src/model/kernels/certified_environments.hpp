@@ -1,6 +1,7 @@
 // Representations of a kernel as environments with a certificate.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -15,7 +16,9 @@ struct BathOptions {
   double temperature = 0.0;  ///< kT, J
   std::string choice = {};   ///< why this representation was chosen, for the log; empty if it was requested
   std::shared_ptr<const MemoryBath> noise =
-      nullptr;  ///< joint noise of exponentials that do not have noise term by term
+      nullptr;                          ///< joint noise of exponentials that do not have noise term by term
+  bool is_passive_fit = false;          ///< whether exponentials are the nearest passive kernel
+  std::function<bool()> has_star = {};  ///< for exponentials: whether a star would be possible
 };
 
 /// A star of oscillators. Noise of stars and chains is in their thermal start. @note Collective.

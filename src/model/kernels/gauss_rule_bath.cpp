@@ -59,7 +59,7 @@ struct BathSize {
     if (sites <= max_sites) return;
     throw TooManyOscillators(
         fmt::format("it needs {:.0f} oscillators, with frequencies up to {:.4g} rad/s for {:.4g} s, but at most {:.0f} "
-                    "are supported; give a larger `tolerance`, a shorter `horizon` or a lower `omega_max`",
+                    "are supported",
                     sites, highest, accuracy.horizon, max_sites));
   }
   double highest, sites;
@@ -119,9 +119,7 @@ SpectralDensity density_of_kernel(const std::function<double(double)>& kernel, c
     const double x = highest * accuracy.horizon;
     if (static_cast<double>(nodes->size()) * std::max(x, 32.0) > max_products) {
       throw TooManyOscillators(
-          fmt::format("its density is not negligible at {:.4g} rad/s, so that it needs too many oscillators; give a "
-                      "larger `tolerance`, or use representation = \"exponentials\"",
-                      highest));
+          fmt::format("its density is not negligible at {:.4g} rad/s, so that it needs too many oscillators", highest));
     }
     const auto transform = [nodes](double w) {
       double sum = 0.0;

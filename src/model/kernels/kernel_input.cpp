@@ -59,7 +59,7 @@ double between_rows(const Rows& rows, double x) {
 }
 
 std::optional<KernelInput> read_table(const Section& section, const std::string& key, const Communicator& communicator,
-                                      double tolerance, Mistakes& mistakes) {
+                                      Mistakes& mistakes) {
   const bool is_kernel = key == "kernel_file";
   const TableForm kernel_form{.row = "value",
                               .first = {"time", "s", Bound::nonnegative},
@@ -83,11 +83,12 @@ std::optional<KernelInput> read_table(const Section& section, const std::string&
   if (!is_kernel && (*rows)[0][0] == 0.0 && (*rows)[0][1] > 0.0) {
     return refuse("its density at w = 0 must be 0; otherwise J(w)/w is not integrable");
   }
-  if (std::abs(rows->back()[1]) > (is_kernel ? tolerance * largest : 0.0)) {
-    return refuse(fmt::format("it ends with {} at {} = {}; continue the table until the value is 0", rows->back()[1],
-                              is_kernel ? "t" : "w", rows->back()[0]));
+  if (!is_kernel && rows->back()[1] != 0.0) {
+    return refuse(fmt::format("it ends with {} at w = {}; continue the table until the value is 0", rows->back()[1],
+                              rows->back()[0]));
   }
   KernelInput input{.key = key, .value = {}};
+  if (largest > 0.0) input.last_fraction = std::abs(rows->back()[1]) / largest;
   for (const auto& row : *rows) {
     input.kinks.push_back(row[0]);
     input.cache_key += fmt::format("{} {};", row[0], row[1]);
@@ -116,7 +117,7 @@ std::optional<KernelInput> read_kernel_input(const Section& section, const Commu
       mistakes.add(section.where("parameters"), "`parameters` belong to a formula; leave them out for a table");
       return std::nullopt;
     }
-    return read_table(section, key, communicator, section.number("tolerance"), mistakes);
+    return read_table(section, key, communicator, mistakes);
   }
   return read_typed(section, key, mistakes);
 }

@@ -20,6 +20,7 @@ struct KernelInput {
   std::function<double(double)> value;
   std::vector<double> kinks = {};  ///< positions of the rows of a table
   std::string cache_key = {};      ///< text that identifies the function
+  double last_fraction = 0.0;      ///< size of the last value of a table, over the largest
 
   bool is_kernel() const { return key.starts_with("kernel"); }
 };

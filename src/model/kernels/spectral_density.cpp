@@ -141,7 +141,7 @@ KernelScan::KernelScan(const std::function<double(double)>& kernel, double toler
         "the kernel does not decay; give undamped oscillations as `stiffness`, `rate` = 0 and `frequency`");
   }
   if (std::isfinite(longest)) return;
-  throw UnsuitableFunction("the kernel decays too slowly for a star or a chain; use representation = \"exponentials\"");
+  throw UnsuitableFunction("the kernel decays too slowly for a star or a chain");
 }
 
 }  // namespace bathline

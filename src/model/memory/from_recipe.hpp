@@ -14,9 +14,8 @@ namespace bathline {
 bool is_quantum(const Section& memory);
 
 /// The bath of a memory whose noise is not that of its single modes: a quantum bath, or a warm one with modes that are
-/// not passive one by one. nullptr for other memories, and if there is no such noise, with a mistake, which ends with
-/// `advice` if the sum is not passive.
-std::shared_ptr<const MemoryBath> read_memory_bath(const Section& memory, const std::vector<PronyTerm>& modes,
-                                                   double step, const std::string& advice, Mistakes& mistakes);
+/// not passive one by one. nullptr for other memories. Throws UnsuitableFunction if there is no such noise.
+std::shared_ptr<const MemoryBath> make_memory_bath(const Section& memory, const std::vector<PronyTerm>& modes,
+                                                   double step);
 
 }  // namespace bathline

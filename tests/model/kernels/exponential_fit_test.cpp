@@ -4,11 +4,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <Eigen/QR>
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
+#include "model/kernels/passive_fit.hpp"
 #include "model/memory/passivity.hpp"
 #include "model/kernels/piecewise_legendre.hpp"
+#include "random_numbers.hpp"
 
 namespace bathline::exponentials_test {
 namespace {
@@ -176,6 +180,110 @@ TEST(Exponentials, RefuseWhatHasNone) {
     FAIL() << "a kernel that is not passive must be reported as such";
   } catch (const UnsuitableFunction& error) {
     EXPECT_THAT(error.what(), testing::HasSubstr("passive environment is not negative"));
+  }
+}
+
+/// The kernel of a table: lines between its rows, 0 beyond.
+Function lines_between(const std::vector<double>& times, const std::vector<double>& values) {
+  return [=](double t) {
+    const auto next = std::upper_bound(times.begin(), times.end(), t);
+    if (next == times.end()) return t == times.back() ? values.back() : 0.0;
+    const auto i = static_cast<std::size_t>(next - times.begin());
+    return values[i - 1] + (values[i] - values[i - 1]) * (t - times[i - 1]) / (times[i] - times[i - 1]);
+  };
+}
+
+/// The distance of a sum from a kernel, by equidistant times.
+double distance_of(const ExponentialSum& sum, const Function& kernel, double horizon) {
+  constexpr int samples = 100'000;
+  double difference = 0.0, norm = 0.0;
+  for (int i = 0; i < samples; ++i) {
+    const double t = horizon * (i + 0.5) / samples;
+    difference += std::abs(kernel_of(sum, t) - kernel(t));
+    norm += std::abs(kernel(t));
+  }
+  return difference / norm;
+}
+
+TEST(PassiveFit, FindsTheKernelBehindNoise) {
+  // 1 % of noise, uniform between +-1.7 %, on two resonances, one of them overdamped.
+  std::vector<double> times, values;
+  RandomNumbers random(5);
+  for (int i = 0; i <= 400; ++i) {
+    const double t = 0.03 * i;
+    times.push_back(t);
+    values.push_back(3.0 * std::exp(-0.7 * t) * std::cos(2.5 * t) + std::exp(-3.0 * t) + 0.07 * random.uniform());
+  }
+  const Function kernel = lines_between(times, values);
+  for (const double horizon : {12.0, 300.0}) {
+    const ExponentialSum sum = fit_passive(kernel, times, {.tolerance = 0.14, .horizon = horizon});
+    EXPECT_LE(sum.measured, 0.14);
+    EXPECT_NEAR(sum.measured, distance_of(sum, kernel, horizon), 2e-3);
+    EXPECT_LE(sum.modes.size(), 4u);
+    for (const PronyTerm& mode : sum.modes) {
+      EXPECT_GT(mode.k, 0.0);
+      EXPECT_GT(mode.r, 0.0);
+      EXPECT_EQ(mode.b, 0.0);
+    }
+    EXPECT_EQ(sum.lowest, 0.0);
+    EXPECT_TRUE(has_termwise_noise(sum.modes));
+    // The damper of the kernel without noise: 3 0.7/(0.7^2 + 2.5^2) + 1/3.
+    EXPECT_NEAR(sum.damping, 0.645, 0.06);
+  }
+  // The tolerance that the refusal names is sufficient, and not much more than the nearest distance.
+  try {
+    fit_passive(kernel, times, {.tolerance = 1e-4, .horizon = 12.0});
+    FAIL();
+  } catch (const TooFarFromPassive& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("the nearest passive kernel is at a distance of 0."));
+    const ExponentialSum sum = fit_passive(kernel, times, {.tolerance = error.sufficient_tolerance, .horizon = 12.0});
+    EXPECT_LE(sum.measured, error.sufficient_tolerance);
+    EXPECT_LT(error.sufficient_tolerance, 0.14);
+  }
+}
+
+// Kernels that are such sums are found to the accuracy of the search, in any units.
+TEST(PassiveFit, IsExactForSums) {
+  for (const double scale : {1e-9, 1.0, 1e12}) {
+    SCOPED_TRACE(scale);
+    const auto one = [=](double t) { return 2.0 * std::exp(-2.0 * scale * t); };
+    const ExponentialSum sum = fit_passive(one, {}, {.tolerance = 1e-5, .horizon = 30.0 / scale});
+    EXPECT_LE(sum.measured, 1e-5);
+    ASSERT_EQ(sum.modes.size(), 1u);
+    EXPECT_NEAR(sum.modes[0].r / scale, 2.0, 1e-4);
+    EXPECT_NEAR(sum.modes[0].k, 2.0, 1e-4);
+  }
+  const auto two = [](double t) { return std::exp(-t) * std::cos(4.0 * t) + 0.5 * std::exp(-0.3 * t); };
+  EXPECT_LE(fit_passive(two, {}, {.tolerance = 1e-3, .horizon = 40.0}).modes.size(), 4u);
+}
+
+TEST(PassiveFit, RefusesWhatIsFarFromPassive) {
+  const BathAccuracy accuracy{.tolerance = 0.1, .horizon = 20.0};
+  EXPECT_THROW(fit_passive([](double t) { return std::exp(-t * t) - 0.7 * std::exp(-t * t / 9.0); }, {}, accuracy),
+               TooFarFromPassive);
+  EXPECT_THROW(fit_passive([](double t) { return -std::exp(-t); }, {}, accuracy), UnsuitableFunction);
+}
+
+// The minimum over all sets of free variables, by trying each: no other k >= 0 has a smaller sum of squares.
+TEST(PassiveFit, HasNonnegativeLeastSquares) {
+  RandomNumbers random(3);
+  for (int repetition = 0; repetition < 50; ++repetition) {
+    constexpr Eigen::Index n = 5;
+    const Eigen::MatrixXd a = Eigen::MatrixXd::NullaryExpr(8, n, [&] { return random.uniform(); });
+    const Eigen::VectorXd y = Eigen::VectorXd::NullaryExpr(8, [&] { return random.uniform(); });
+    const Eigen::VectorXd k = nonnegative_least_squares(a.transpose() * a, a.transpose() * y);
+    double least = y.squaredNorm();
+    for (int set = 1; set < 1 << n; ++set) {
+      std::vector<Eigen::Index> free;
+      for (Eigen::Index j = 0; j < n; ++j) {
+        if (set >> j & 1) free.push_back(j);
+      }
+      const Eigen::MatrixXd part = a(Eigen::all, free);
+      const Eigen::VectorXd solution = part.colPivHouseholderQr().solve(y);
+      if (solution.minCoeff() >= 0.0) least = std::min(least, (y - part * solution).squaredNorm());
+    }
+    EXPECT_GE(k.minCoeff(), 0.0);
+    EXPECT_NEAR((y - a * k).squaredNorm(), least, 1e-12);
   }
 }
 
