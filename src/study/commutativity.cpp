@@ -209,7 +209,7 @@ StudyKind commutativity_kind() {
        .parameters = {{.name = "random_dampings",
                        .type = ValueType::integer,
                        .doc = "number of random positive semi-definite damping matrices compared besides the system's "
-                              "own, drawn with the seed of [output]",
+                              "own, drawn with the recipe's `seed`",
                        .default_value = "0",
                        .bound = Bound::nonnegative},
                       {.name = "damping_scale",

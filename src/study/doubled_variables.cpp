@@ -317,7 +317,7 @@ StudyKind doubled_variables_kind() {
                     {{.name = "draws",
                       .type = ValueType::integer,
                       .doc = "number of random positions at which equations and antisymmetry are compared, drawn with "
-                             "the seed of [output]",
+                             "the recipe's `seed`",
                       .default_value = "100",
                       .bound = Bound::positive},
                      {.name = "spread",
