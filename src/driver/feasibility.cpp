@@ -34,7 +34,7 @@ struct Alternative {
   Section integrator;
 };
 
-Section::Value value_of(const std::string& text, ValueType type) {
+Section::Value setting_value(const std::string& text, ValueType type) {
   if (type == ValueType::integer) return std::stol(text);
   if (type == ValueType::number) return std::stod(text);
   return text.substr(1, text.size() - 2);
@@ -55,7 +55,7 @@ std::vector<Alternative> alternatives_to(const Case& this_case, const Catalogue<
     if (alias == method.entry.aliases.end()) continue;
     for (const auto& [key, text] : alias->settings) {
       for (const Parameter& parameter : method.entry.parameters) {
-        if (parameter.name == key) integrator.set(key, value_of(text, parameter.type), where);
+        if (parameter.name == key) integrator.set(key, setting_value(text, parameter.type), where);
       }
     }
     aliases.push_back({alias->name, &method, integrator});

@@ -22,19 +22,19 @@ namespace bathline {
 namespace {
 
 /// Bounds of `tolerance`; the nearest passive kernel may be further away.
-constexpr double min_tolerance = 1e-13, max_exact_tolerance = 1e-2;
+constexpr double min_kernel_tolerance = 1e-13, max_kernel_tolerance = 1e-2;
 
 /// Nothing if the values are invalid.
 std::optional<BathAccuracy> read_accuracy(const Section& section, const RunTimes& run, Mistakes& mistakes) {
   const std::size_t before = mistakes.count();
   // The lower bound is the round-off of long sums.
-  const double max_tolerance = section.has("fit") ? 1.0 : max_exact_tolerance;
+  const double max_tolerance = section.has("fit") ? 1.0 : max_kernel_tolerance;
   const BathAccuracy accuracy{section.number("tolerance"),
                               section.has("horizon") ? section.number("horizon") : run.end};
-  if (accuracy.tolerance < min_tolerance || accuracy.tolerance > max_tolerance) {
+  if (accuracy.tolerance < min_kernel_tolerance || accuracy.tolerance > max_tolerance) {
     mistakes.add(section.where("tolerance"),
                  fmt::format("tolerance = {}: must lie between {}, the limit of double precision, and {}",
-                             accuracy.tolerance, min_tolerance, max_tolerance));
+                             accuracy.tolerance, min_kernel_tolerance, max_tolerance));
   }
   if (accuracy.horizon < run.end * (1.0 - 1e-12)) {
     mistakes.add(section.where("horizon"),
@@ -208,7 +208,7 @@ std::string remedies(const KernelRequest& request, const std::string& kind, cons
   }
   if (!request.is_passive_fit) {
     double sufficient = 0.0;
-    for (double tolerance = max_exact_tolerance; tolerance > request.accuracy.tolerance; tolerance *= 0.1) {
+    for (double tolerance = max_kernel_tolerance; tolerance > request.accuracy.tolerance; tolerance *= 0.1) {
       KernelRequest looser = request;
       looser.accuracy.tolerance = tolerance;
       if (!is_representable(looser, kind, memory, run.step)) break;
@@ -224,7 +224,7 @@ std::string remedies(const KernelRequest& request, const std::string& kind, cons
   if (changes.empty() && request.input.is_kernel()) {
     KernelRequest nearest = request;
     nearest.is_passive_fit = true;
-    nearest.accuracy.tolerance = min_tolerance;
+    nearest.accuracy.tolerance = min_kernel_tolerance;
     const char* const change = request.is_passive_fit ? "" : "fit = \"passive\" and ";
     const char* const representation = is_star ? "representation = \"exponentials\", " : "";
     constexpr double max_distance = 0.5;  // beyond, the nearest kernel is another one
