@@ -63,7 +63,7 @@ def draw(result, spec):
         extra.append(_hollow_handle(result, panels))
     if any(bands):
         label = "error of the reference, times ten"
-        extra.append(Line2D([], [], linewidth=6, color=_BAND_COLOR, label=label))
+        extra.append(Line2D([], [], linewidth=6, color="0.75", label=label))
     handles = [(axes, [handle for handle, *_ in fits] + extra) for axes, fits in placed]
     shared = spec.get("legend") == "shared"
     if shared:
@@ -118,7 +118,7 @@ def _draw_reference_error(axes, result, panel):
     steps = sorted(largest)
     heights = [largest[step] for step in steps]
     axes.fill_between(
-        [left, *steps, right],
+        [left, *steps, 10.0 * right],  # the axes are widened for the labels of the orders
         bottom,
         [heights[0], *heights, heights[-1]],
         color=_BAND_COLOR,
