@@ -8,19 +8,19 @@
 namespace bathline {
 
 /// Gragg's modified midpoint rule with 2, 4, ..., 16 substeps, extrapolated to order up to 16 (hairer1993, section
-/// II.9), with adaptive steps, on one rank. A state is q, p and any number of further unknowns, such as works; q' are
-/// velocities.
+/// II.9), with adaptive steps, on one rank. A state is q, p, actions and works; q' are velocities.
 ///
-/// The error of a step is at most `tolerance` times the largest |q|, of p times the largest |p|, of a further unknown
-/// times its own size, all within this step, and not less than what the rounding of q does to it. Results therefore do
-/// not depend on units.
+/// The error of a step is at most `tolerance` times the largest |q|, of p times the largest |p|, of an action times its
+/// own size, of a work times its own size or the largest |p| |q'|, all within this step, and not less than what the
+/// rounding of q does to it. Results therefore do not depend on units.
 class ReferenceIntegrator {
  public:
   using RightHandSide = std::function<void(double t, std::span<const double> x, std::span<double> derivative)>;
   /// A tolerance near which round-off limits the accuracy.
   static constexpr double default_tolerance = 1e-14;
 
-  ReferenceIntegrator(int dofs, int further, RightHandSide right_hand_side, double tolerance = default_tolerance);
+  ReferenceIntegrator(int dofs, int actions, int works, RightHandSide right_hand_side,
+                      double tolerance = default_tolerance);
   /// Advances x' = f(t, x) from the time `from` by `duration`, in place, with steps no longer than `duration`. False
   /// when the step size collapsed or the state is no longer finite.
   bool advance(std::span<double> x, double from, double duration);
@@ -34,16 +34,18 @@ class ReferenceIntegrator {
   int extrapolate(std::span<const double> x, double t, double dt);
   /// The increments of the modified midpoint rule.
   void midpoint(std::span<const double> x, double t, double dt, int substeps, std::vector<double>& increment);
-  void enlarge_scales(std::span<const double> x);
+  /// `slope`: f at x.
+  void enlarge_scales(std::span<const double> x, const std::vector<double>& slope);
   /// The largest ratio of a change of the increments to the permitted one.
   double error(const std::vector<double>& change) const;
   /// Permits what the rounding of q does to the increments, by way of p to all others.
   void permit_roundoff(std::span<const double> x, double t, double dt);
 
   RightHandSide right_hand_side_;
-  std::size_t dofs_;
+  std::size_t dofs_, first_work_;
   double tolerance_;
   double step_ = 0.0;
+  double energy_ = 0.0;                      // the largest |p| |q'|
   std::vector<double> scale_, roundoff_;     // by component
   std::vector<double> start_slope_, slope_;  // f at the start of the step and at a substep
   std::vector<double> stage_, earlier_, change_, carry_;

@@ -95,7 +95,7 @@ class AdaptiveContactFlow final : public ContactFlow {
         h_(h),
         state_(2 * static_cast<std::size_t>(system.size()) + 2),
         solver_(
-            system.size(), 2,
+            system.size(), 1, 1,
             [this](double, std::span<const double> x, std::span<double> derivative) {
               const Eigen::Index n = system_.size();
               const double gamma = system_.contact->gamma;
@@ -148,7 +148,7 @@ class LagrangianContactFlow final : public ContactFlow {
         gradient_(x_),
         state_(2 * static_cast<std::size_t>(n_) + 3),
         solver_(
-            static_cast<int>(n_), 3,
+            static_cast<int>(n_), 1, 2,
             [this](double t, std::span<const double> x, std::span<double> rate) {
               derive(t, Eigen::Map<const VectorXd>(x.data(), 2 * n_ + 3),
                      Eigen::Map<VectorXd>(rate.data(), 2 * n_ + 3));

@@ -170,7 +170,7 @@ class AdaptiveFlow final : public Flow {
         displacement_(velocity_.size()),
         state_(2 * velocity_.size() + (system.has_applied() ? 2 : 1)),
         solver_(
-            system.size(), system.has_applied() ? 2 : 1,
+            system.size(), 0, system.has_applied() ? 2 : 1,
             [this](double t, std::span<const double> x, std::span<double> rate) { derive(t, x, rate); }, tolerance) {}
 
   bool advance(Phase& phase, std::int64_t steps) override {
