@@ -104,6 +104,18 @@ TEST(ReferenceIntegrator, FindsAJumpOfTheForce) {
   }
 }
 
+// V = |q - 1| from q = 1, where the rounding of q changes the force as much as it can.
+TEST(ReferenceIntegrator, LeavesAKinkOfThePotential) {
+  ReferenceIntegrator solver(1, 0, 0, [](double, std::span<const double> x, std::span<double> f) {
+    f[0] = x[1];
+    f[1] = x[0] > 1.0 ? -1.0 : x[0] < 1.0 ? 1.0 : 0.0;
+  });
+  std::vector<double> x = {1.0, 1.0};
+  ASSERT_TRUE(solver.advance(x, 0.0, 0.5));
+  EXPECT_NEAR(x[0], 1.375, 1e-12);
+  EXPECT_NEAR(x[1], 0.5, 1e-12);
+}
+
 // A pendulum comes to rest at pi, where the rounding of the angle makes all of the force and all of the motion.
 TEST(ReferenceIntegrator, RestsWhereRoundOffIsTheOnlyForce) {
   int evaluations = 0;
