@@ -251,9 +251,9 @@ TEST(ThermalStart, NeedsATemperatureAndASuitablePotential) {
       const auto& mass = read.experiment->system().mass;
       Eigen::VectorXd q = mass, p = mass, p_at_1 = mass;
       std::string unsupported_reason;
-      this_case.start->draw({1, 0}, mass, q, p);
+      this_case.start->draw(1, 0, mass, q, p);
       make_thermal_start(read.experiment->system(), Eigen::VectorXd::Constant(2, 1.0), unsupported_reason)
-          ->draw({1, 0}, mass, q, p_at_1);
+          ->draw(1, 0, mass, q, p_at_1);
       EXPECT_LT((p - std::sqrt(5.0) * p_at_1).norm(), 1e-14);
     }
   }
