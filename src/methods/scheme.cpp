@@ -40,7 +40,7 @@ int ExplicitScheme::steps_within(std::int64_t sites) const {
   do {
     ++steps;
     reach.step(*this);
-  } while (reach.sites() <= sites && steps < sites);
+  } while (reach.sites() <= sites && steps < 2 * sites);
   return steps;
 }
 

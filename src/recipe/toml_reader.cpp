@@ -184,7 +184,8 @@ const CatalogueEntry* TomlReader::chosen_entry(const toml::table& table, const s
     std::vector<std::string> intended;
     for (const CatalogueEntry* other : entries_by_keyword(entries, *name)) intended.push_back(other->name);
     std::string advice = catalogue_name == "studies" ? retired_name_advice(*name) : "";
-    if (advice.empty()) advice = spelling_advice(*name, intended.empty() ? names : intended, '"');
+    if (advice.empty() && !intended.empty()) advice = fmt::format("; did you mean {}?", quoted_names(intended, '"'));
+    if (advice.empty()) advice = spelling_advice(*name, names, '"');
     values_.reject(entry->second, key, where, "not one of the " + catalogue_name + advice);
   }
   return chosen;

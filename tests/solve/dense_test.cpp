@@ -117,7 +117,7 @@ TEST(Dense, LinearMapsAreFittedOnTheSpaceOfTheirArguments) {
   const MatrixXd seen = random_matrix(5, 21).leftCols(2);
   const MatrixXd map = (MatrixXd(2, 2) << 0.9, 0.1, 0.0, 0.7).finished();
   MatrixXd from(5, 6), to(5, 6);
-  Eigen::Vector2d x(1.0, -2.0);
+  Eigen::Vector2d x(1.0, 1.0);
   for (int j = 0; j < 6; ++j, x = map * x) {
     from.col(j) = seen * x;
     to.col(j) = seen * map * x;

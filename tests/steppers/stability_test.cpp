@@ -256,7 +256,7 @@ TEST(Stability, ClosedSystemsOfManyParticlesHaveTheLimitOfTheirHighestFrequency)
               1e-3);
 }
 
-// Every search ends, whatever the numbers are.
+// Every search ends, whatever the numbers are. Without a finite linearisation there is no limit.
 TEST(Stability, EndsForNumbersThatAreNotFinite) {
   for (const double stiffness : {1e300, std::numeric_limits<double>::infinity(), std::nan("")}) {
     for (const int particles : {1, 30}) {
@@ -267,7 +267,7 @@ TEST(Stability, EndsForNumbersThatAreNotFinite) {
       const MethodCase& method = method_case("rk4");
       const StabilityLimit limit = stability_limit(make_problem(scene, test_world()), *method.method, method.options);
       if (!std::isfinite(stiffness)) {
-        EXPECT_EQ(limit.largest_step, 0.0) << stiffness;
+        EXPECT_EQ(limit.largest_step, std::numeric_limits<double>::infinity()) << stiffness;
       }
     }
   }
