@@ -154,7 +154,7 @@ class LockTest(FolderTest):
             make()
             outcome = run(["run", self.short, "-o", self.result, "--progress", "none"], ranks=2)
             self.assert_code(outcome, 2)
-            self.assert_said_once(outcome, "run.h5.lock is no lock of bathline")
+            self.assert_said_once(outcome, "run.h5.lock is not a lock file of bathline")
             self.assertFalse(self.result.exists())
             self.assertEqual(kept.read_text(), "dear diary")
             if self.lock.is_dir():

@@ -144,15 +144,14 @@ def toml(recipe):
     def lines(table):
         return [f"{key} = {json.dumps(value)}" for key, value in table.items()]
 
-    text = []
+    # Keys after the header of a table would belong to the table.
+    text = lines({name: value for name, value in recipe.items() if not isinstance(value, dict | list)})
     for name, section in recipe.items():
         if isinstance(section, dict):
             text += ["", f"[{name}]", *lines(section)]
         elif isinstance(section, list):
             for table in section:
                 text += ["", f"[[{name}]]", *lines(table)]
-        else:
-            text += lines({name: section})
     return "\n".join(text) + "\n"
 
 

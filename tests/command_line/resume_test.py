@@ -191,7 +191,7 @@ class StudiesTest(ResumeTest):
         )
         self.check_study(wave, "wave")
 
-    def test_lyapunov(self):
+    def test_energy_transfer(self):
         self.check_study(changed(OSCILLATOR, study={"kind": "energy-transfer"}, claims=self.claims), "energy-transfer")
 
     def test_an_ensemble_between_batches(self):
@@ -773,7 +773,7 @@ class RefusedTest(ResumeTest):
             self.assertEqual(Path(result).read_bytes(), before)
             if remains:
                 copy.unlink()
-        self.check_refused([result, "--recipe", self.recipe, "--set", "system.k=2"], "of a different recipe", result)
+        self.check_refused([result, "--recipe", self.recipe, "--set", "system.k=2"], "belongs to a different recipe than", result)
         wrong = [{"name": "wrong", "quantity": "closed.q.max", "bounds": [5.0, 6.0]}]
         recipe, result = self.fresh(changed(OSCILLATOR, claims=wrong))
         self.must(["run", recipe, "-o", result], code=1)
