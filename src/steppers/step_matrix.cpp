@@ -181,7 +181,7 @@ class ImpulseResponses {
   }
 
   struct Estimate {
-    Eigen::MatrixXd covariance;
+    Eigen::MatrixXd covariance, sum;  // with later steps extrapolated, and of the computed steps alone
     SlowestMotion slowest;
   };
   /// The stationary <x x^T> of x = (q, v) from the first `steps` steps of the responses, of which the second half is
@@ -207,10 +207,12 @@ class ImpulseResponses {
       disable_noise(problem_);
     }
     // Only rank 0 has the particles.
-    Estimate result{Eigen::MatrixXd::Zero(rest_path.rows(), rest_path.rows()), {}};
+    const Eigen::MatrixXd zero = Eigen::MatrixXd::Zero(rest_path.rows(), rest_path.rows());
+    Estimate result{zero, zero, {}};
     if (problem_.communicator().is_root()) {
       for (const Eigen::MatrixXd& response : responses) result.covariance.noalias() += response * response.transpose();
       if (result.covariance.allFinite()) {
+        result.sum = result.covariance;
         extrapolate(responses, result);
       } else {
         result.slowest.rate = -std::numeric_limits<double>::infinity();
@@ -219,8 +221,9 @@ class ImpulseResponses {
     double motion[] = {result.slowest.rate, result.slowest.uncertainty, result.slowest.frequency};
     problem_.communicator().broadcast(std::span<double>(motion));
     result.slowest = {motion[0], motion[1], motion[2]};
-    problem_.communicator().broadcast(
-        std::span<double>(result.covariance.data(), static_cast<std::size_t>(result.covariance.size())));
+    for (Eigen::MatrixXd* matrix : {&result.covariance, &result.sum}) {
+      problem_.communicator().broadcast(std::span<double>(matrix->data(), static_cast<std::size_t>(matrix->size())));
+    }
     return result;
   }
 
@@ -313,14 +316,14 @@ StationaryCovariance covariance_from_impulse_responses(const Scheme& scheme, Pro
     const SlowestMotion& slowest = current.slowest;
     const double fraction = slowest.rate > 0.0 ? std::max(tolerance, round_off / (slowest.rate * h)) : tolerance;
     const Eigen::VectorXd scale = current.covariance.diagonal().cwiseSqrt();
-    const bool agrees = ((current.covariance - previous.covariance).cwiseAbs().array() <=
-                         fraction * (scale * scale.transpose()).array())
-                            .all();
+    const auto agree = [&](const Eigen::MatrixXd& now, const Eigen::MatrixXd& before, double allowed) {
+      return ((now - before).cwiseAbs().array() <= allowed * (scale * scale.transpose()).array()).all();
+    };
+    // Responses that have died out need no extrapolation, in which round-off would be a motion of its own.
+    if (agree(current.sum, previous.sum, tolerance)) return {std::move(current.sum), slowest};
+    const bool agrees = agree(current.covariance, previous.covariance, fraction);
     if (agrees && (fraction == tolerance || slowest.decays())) return {std::move(current.covariance), slowest};
     previous = std::move(current);
-    // No more digits are to be expected of a motion whose rate is round-off.
-    constexpr std::int64_t steps_of_a_slow_motion = 1 << 14;
-    if (steps >= steps_of_a_slow_motion && std::abs(slowest.rate) <= 1e3 * slowest.uncertainty) break;
   }
   return {std::nullopt, previous.slowest};
 }

@@ -243,7 +243,7 @@ std::unique_ptr<Study> make_substituting_system(const Recipe& recipe, const Expe
   if (std::none_of(cases.begin(), cases.end(), has_substituting_system)) {
     mistakes.add(study.where("kind"),
                  "a substituting-system study examines open runs of `time-centred`, but this recipe has no "
-                 "[[integrators]] with name = \"time-centred\" and on = \"open\"");
+                 "[[integrators]] with method = \"time-centred\" and on = \"open\"");
   }
   if (!experiment.system().potential->is_quadratic()) {
     mistakes.add(study.where("kind"),

@@ -56,7 +56,7 @@ TEST(MpiConvergence, FindsTheOrderAndTheErrors) {
 }
 
 TEST(MpiConvergence, HasAllLabelsSideBySide) {
-  const std::string more = "name = \"gamma\"\ngamma = 0.5\n[[integrators]]\nmethod = \"rk4\"\non = \"open\"\n";
+  const std::string more = "method = \"gamma\"\ngamma = 0.5\n[[integrators]]\nmethod = \"rk4\"\non = \"open\"\n";
   const RunStudy run(recipe(more, "[0.2, 0.1, 0.05]"));
   ASSERT_EQ(run.report, "");
   EXPECT_EQ(run.values("convergence/step"), run.values("convergence/rk4/step"));

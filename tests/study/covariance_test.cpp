@@ -34,7 +34,7 @@ potential = { kind = "harmonic", k = 1.7 }
          "[study]\nkind = \"covariance\"\n";
 }
 
-const std::string warm = "damping = [0.6, 0, 0, 0, 0, 0, 0.6]\ntemperature = [3.0, 0, 0, 0, 0, 0, 0.5]\n";
+const std::string warm = "damping = [0.6, 0, 0, 0, 0, 0, 0.6]\nkT = [3.0, 0, 0, 0, 0, 0, 0.5]\n";
 
 TEST(MpiCovariance, HeatThroughAChainIsThatOfItsClosedForm) {
   const RunStudy run(recipe(warm, "method = \"time-centred\"\non = \"open\"\n"));

@@ -262,7 +262,8 @@ TEST(MpiSubstitution, SaysWhatItLacks) {
                   .report,
               AllOf(HasSubstr("r.toml:15:"), HasSubstr("not quadratic")));
   EXPECT_THAT(
-      RunStudy(recipe(two, "", "[[integrators]]\nmethod = \"time-centred\"\nname = \"substitution\"\non = \"open\"\n"))
+      RunStudy(recipe(two, "",
+                      "[[integrators]]\nmethod = \"time-centred\"\nname = \"substituting-system\"\non = \"open\"\n"))
           .report,
       HasSubstr("reserved for the program"));
 }

@@ -363,8 +363,8 @@ std::string ledger_finding(const std::string& system, const std::string& time, c
 TEST(MpiTrajectory, SaysWhereTheLedgerLeftWhatTheSchemeCanExplain) {
   const std::string at_rest = "kind = \"kepler\"\nM = 1.0\nmu = 1.0\nalpha = 0.0\nq0 = [[1.0, 0.0]]\n";
   for (const char* name : {"gamma", "stoermer-verlet", "rk4", "explicit-euler", "yoshida4"}) {
-    const std::string found =
-        ledger_finding(at_rest, "step = 0.01\nsteps = 300\n", "on = \"open\"\nname = \"" + std::string(name) + "\"\n");
+    const std::string found = ledger_finding(at_rest, "step = 0.01\nsteps = 300\n",
+                                             "on = \"open\"\nmethod = \"" + std::string(name) + "\"\n");
     EXPECT_THAT(found, testing::HasSubstr("one: energy_total drifts by")) << name;
   }
 }

@@ -30,7 +30,7 @@ end = 25.0
 [[integrators]]
 method = "gamma"
 on = ")" +
-         on + "\"\nlabel = \"line\"\n" + output + "[study]\nkind = \"wave\"\nthreshold = 1e-3\n";
+         on + "\"\nname = \"line\"\n" + output + "[study]\nkind = \"wave\"\nthreshold = 1e-3\n";
 }
 
 TEST(MpiWave, FrontMovesASiteAStepOnTheCharacteristicGrid) {
