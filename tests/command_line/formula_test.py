@@ -132,7 +132,7 @@ class FormulaTest(FolderTest):
             outcome = self.run_recipe(changed(DRIVEN, study=study), command="check")
             self.assert_code(outcome, 2)
             kind = study["kind"]
-            self.assertRegex(outcome.err, rf"recipe.toml:8:.*force: a study of the kind `{kind}` .* nothing acts on from")
+            self.assertRegex(outcome.err, rf"recipe.toml:8:.*force: a study of the kind `{kind}` supports no external forces")
 
     def test_describe_shows_all_entries_named_formula(self):
         text = run(["describe", "formula"]).out

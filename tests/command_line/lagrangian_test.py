@@ -282,7 +282,7 @@ class LagrangianTest(FolderTest):
                 r"a contact system runs open, without environments",
             ),
             ({"integrators": [{"method": "herglotz", "on": "open"}]}, {}, r"kind `lagrangian` whose L depends on z"),
-            ({}, {"z0": 0.5}, r"recipe.toml:\d+:\d+: `z0` is the action"),
+            ({}, {"z0": 0.5}, r"recipe.toml:\d+:\d+: `z0` is the initial action, but L does not depend"),
             ({}, {"force": ["z", "0"], "L": "a_dot^2 + b_dot^2 - z"}, r"force\[0\] depends on the action `z`"),
             ({}, {"force": ["a"]}, r"`force` has 1 formula\(s\) for 2 coordinates"),
             ({}, {"force": ["a", "c"]}, r"recipe.toml:\d+:\d+: force\[1\]: unknown name `c`"),

@@ -117,7 +117,7 @@ class MagneticTest(FolderTest):
             (changed(damped, study={"kind": "commutativity"}, integrators=gamma), "magnetic_field: a study of the kind"),
             (
                 changed(damped, study={"kind": "doubled-variables", "spread": 0.1}, integrators=gamma),
-                r"L of a system of kind `lagrangian`, as B\*\(x\*y_dot - y\*x_dot\)/2",
+                r"as B\*\(x\*y_dot - y\*x_dot\)/2 in the L of a system of kind `lagrangian`",
             ),
         )
         for recipe, message in cases:

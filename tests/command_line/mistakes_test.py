@@ -80,9 +80,9 @@ MISTAKES = {
         r"a study of the kind `reduction` needs one end time",
     ),
     "a label that the study's results have a use for": (
-        'label = "damped"\n\n[output]\nevery = 5\n',
-        'label = "end"\n[study]\nkind = "convergence"\nstep_sizes = [0.05, 0.025]\n',
-        'label = "end"',
+        'name = "damped"\n\n[output]\nevery = 5\n',
+        'name = "end"\n[study]\nkind = "convergence"\nstep_sizes = [0.05, 0.025]\n',
+        'name = "end"',
         r"something else is called so in the results of a study of the kind `convergence`",
     ),
     "snapshots of what is left out": (
@@ -119,7 +119,7 @@ MISTAKES = {
     "text for a number": ("m0 = 1.0", 'm0 = "one"', "m0 = ", r"must be a number, not a text"),
     "fraction for an integer": ("sites = 50", "sites = 50.5", "sites", r"must be an integer"),
     "truth value for a list": ("q0 = [0.5, 0.0]", "q0 = true", "q0", r"must be a list"),
-    "number for a text": ('label = "damped"', "label = 3", "label = 3", r"must be a text"),
+    "number for a text": ('name = "damped"', "name = 3", "name = 3", r"must be a text"),
     "table for a list of tables": ("[[claims]]", "[claims]", "claims]", r"claims"),
     "q0 of the wrong size": ("q0 = [0.5, 0.0]", "q0 = [0.5]", "q0", r"`q0` has the wrong size.* 2 number"),
     "v0 of the wrong size": ("v0 = [0.0, 0.1]", "v0 = [0.0, 0.1, 0.2]", "v0", r"`v0` has the wrong size"),
@@ -142,15 +142,15 @@ MISTAKES = {
     "end and steps": ("end = 0.5", "end = 0.5\nsteps = 4", "steps", r"one of `end`, `steps`"),
     "neither end nor steps": ("end = 0.5\n", "", "[time]", r"`end`, `steps`"),
     "same label twice": (
-        'label = "damped"',
-        'label = "closed"',
-        'label = "closed"\n\n[output]',
+        'name = "damped"',
+        'name = "closed"',
+        'name = "closed"\n\n[output]',
         r"must be unique",
     ),
     "label of the program": (
-        'label = "damped"',
-        'label = "claims"',
-        'label = "claims',
+        'name = "damped"',
+        'name = "claims"',
+        'name = "claims',
         r"reserved for the program",
     ),
     "name of an environment with a slash": (
@@ -410,18 +410,18 @@ class MemoryMistakesTest(MistakeTest):
         self.assert_refused_at("attach", r"names particle 1, but the system has 1", attach=1, ranks=2)
 
     def test_integrators(self):
-        name = 'name = "'
+        method = 'method = "'
         for integrator, message in (
             ({"method": "yoshida4"}, r"`yoshida4`, which has negative substeps.* cannot run backwards"),
             ({"method": "lobatto", "stages": 3}, r"`lobatto`, which has different matrices for positions and momenta"),
         ):
-            self.assert_refused_at(name + integrator["method"], message, integrator, ranks=2)
+            self.assert_refused_at(method + integrator["method"], message, integrator, ranks=2)
         for integrator, message in (
             ({"method": "rk4"}, r"takes no noise: its numerical dissipation"),
             ({"method": "gamma", "gamma": 0.25}, r"no noise of `m` balances its memory; use gamma = 0, 0\.5 or 1"),
             ({"method": "exact"}, r"supports white noise only"),
         ):
-            self.assert_refused_at(name + integrator["method"], message, integrator, kT=0.1)
+            self.assert_refused_at(method + integrator["method"], message, integrator, kT=0.1)
         spring = {"rate": [0.3, 0.0], "frequency": [1.7, 0.0]}
         self.assert_refused_at("on = ", r"implies no damping: in the long run it acts as a static spring", {"on": "open"}, **spring)
         fast = {"rate": [0.3, 200.0]}
@@ -586,7 +586,7 @@ class ManyParticlesTest(MistakeTest):
     METHODS = (
         {"method": "gamma", "gamma": 0.0},
         {"method": "gamma", "gamma": 0.3},
-        {"name": "sofroniou-spaletta10"},
+        {"method": "sofroniou-spaletta10"},
         {"method": "rk4"},
         {"method": "explicit-euler", "allow_unstable": True},
         {"method": "lobatto", "stages": 3},

@@ -51,7 +51,7 @@ class PlotTest(FolderTest):
     def test_a_missing_folder(self):
         outcome = run(["plot", self.result], env={"BATHLINE_ANALYSIS": str(self.folder / "nowhere")})
         self.assert_code(outcome, 2)
-        self.assertIn("nowhere/figure.py, which draws; BATHLINE_ANALYSIS names the folder", outcome.err)
+        self.assertIn("nowhere/figure.py does not exist; set BATHLINE_ANALYSIS to the folder", outcome.err)
 
     def test_the_folder_is_found_from_anywhere(self):
         link = self.folder / "elsewhere"

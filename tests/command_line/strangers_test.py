@@ -102,7 +102,7 @@ class OptionsTest(StrangersTest):
         self.set_options(f"-log_view :{self.victim} -ksp_type cg")
         for arguments in (["verify", self.result], ["resume", self.checkpoint]):
             outcome = self.ends(*arguments, code=0, ranks=2)
-            self.assert_said_once(outcome, "`-log_view` of")
+            self.assert_said_once(outcome, "`-log_view` from")
 
     def test_numbers_and_types_are_accepted(self):
         words = "-ksp_type cg -pc_type jacobi -ksp_rtol 1e-13 -snes_max_it 20 -particles_ksp_type gmres"
@@ -178,7 +178,7 @@ class PlaceTest(StrangersTest):
 
         self.change(self.checkpoint, replace)
         self.break_result(self.result)
-        self.refused("resume", self.checkpoint, message="the copy in .* is no result")
+        self.refused("resume", self.checkpoint, message="the copy in .* is not a result")
         self.assertEqual(sorted(self.content()), sorted([self.result.name, self.checkpoint.name]))
 
     def test_an_unreadable_file_is_kept(self):

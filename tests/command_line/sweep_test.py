@@ -184,7 +184,9 @@ class SweepTest(FolderTest):
             self.assertIn("has no [sweep]", self.must(*command, code=2).err)
             self.assertIn("time.stop=1", self.must(*command, "--set", "time.stop=1", code=2).err)
         self.recipe.write_text(toml(OSCILLATOR) + SWEEP)
-        self.assertIn("elements 0 to 5", self.must("run", self.recipe, "--element", "6", code=2).err)
+        self.assertRegex(
+            self.must("run", self.recipe, "--element", "6", code=2).err, r"--element 6: the elements of the sweep .* are 0 to 5"
+        )
         self.assertEqual(list(self.folder.glob("*.h5")), [])
 
 
