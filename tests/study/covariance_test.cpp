@@ -70,7 +70,7 @@ std::string with_memory(const std::string& name, const std::string& integrator) 
            "\nstiffness = [0.9, 0.4]\nrate = [0.8, 1.7]\nfrequency = [1.2, 0.0]\nkT = " + std::to_string(kt) + "\n";
   };
   return recipe("start = \"given\"\n" + bath(0, 3.0) + bath(6, 0.5),
-                "name = \"" + name + "\"\non = \"closed\"\n" + integrator);
+                "method = \"" + name + "\"\non = \"closed\"\n" + integrator);
 }
 
 // Two warm memories of different temperatures at the ends of a chain have no closed form, but the midpoint rule solves
