@@ -34,7 +34,7 @@ NOISY = {
         {"method": "baoab", "on": "open", "environments": ["memory"], "name": "baoab"},
         {"method": "gjf", "on": "open", "environments": ["memory"], "name": "gjf"},
         {"method": "gjf", "on": "open", "environments": ["memory", "second"], "name": "two"},
-        {"method": "gauss", "on": "open", "environments": ["memory"], "method": "gauss"},
+        {"method": "gauss", "on": "open", "environments": ["memory"], "name": "gauss"},
         {"method": "gamma", "gamma": 0.5, "environments": ["memory", "quantum"], "name": "quantum"} | CLOSED,
         {"method": "stoermer-verlet", "environments": ["memory"], "name": "modes"} | CLOSED,
         {"method": "stoermer-verlet", "environments": ["endless", "memory"], "name": "endless"} | CLOSED,
