@@ -116,7 +116,10 @@ class RecipesTest(FolderTest):
             ranks = None if study in studies else 2
             studies.add(study)
             result = self.folder / "full.h5"
-            outcome = run(["run", recipe, "-o", result, "--overwrite", "--progress", "none"], ranks=ranks)
+            # The longest run, ours/double_pendulum_long, takes 15 seconds on an idle machine, much longer than other tests.
+            outcome = run(
+                ["run", recipe, "-o", result, "--overwrite", "--progress", "none"], ranks=ranks, patience=300.0
+            )
             self.assert_code(outcome, 0)
             with h5py.File(result) as file:
                 self.assertEqual(file["claims/passed"][()].tolist(), [1] * len(document["claims"]))
