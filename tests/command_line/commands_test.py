@@ -59,7 +59,12 @@ class ListTest(FolderTest):
                 outcome = run(["describe", name])
                 self.assert_code(outcome, 0)
                 self.assertTrue(outcome.out.startswith(f"{name} ("), outcome.out)
-                for heading in (summary, "Parameters", "Source"):
+                # A list has the aliases beside the summary; a description has them below their own heading.
+                summary, _, aliases = summary.partition("; also ")
+                # A long summary is on several lines.
+                self.assertIn(summary, " ".join(outcome.out.split()), name)
+                headings = ["Parameters", "Source"] + (["Aliases", *aliases.split(", ")] if aliases else [])
+                for heading in headings:
                     self.assertIn(heading, outcome.out, name)
 
     def test_several_ranks_print_it_once(self):

@@ -34,7 +34,7 @@ class Convert(FolderTest):
         recipe = write_recipe(self.folder / "star.toml", RECIPE)
         outcome = self.convert(recipe, "chain", ranks=2)
         self.assert_code(outcome, 0)
-        self.assertIn("`bath` is a chain of 60 now", outcome.text)
+        self.assertIn("`bath` is now a chain of 60 read from", outcome.text)
         chain = self.folder / "star-bath-chain.toml"
         environment = tomllib.loads(chain.read_text())["environments"][0]
         self.assertEqual(environment["kind"], "spring-mass-line")
@@ -149,7 +149,7 @@ class Convert(FolderTest):
         written.unlink()
         outcome = self.convert(recipe, "chain")
         self.assert_code(outcome, 2)
-        self.assert_said_once(outcome, "keep-bath-chain.txt exists; --overwrite replaces it")
+        self.assert_said_once(outcome, "keep-bath-chain.txt exists already; --overwrite replaces it")
         self.assertFalse(written.exists())
         self.assert_code(self.convert(recipe, "foam"), 2)
         (self.folder / "t.txt").write_text("1 0.2\n2 0.3\n")

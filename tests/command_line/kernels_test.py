@@ -97,7 +97,7 @@ class Kernels(FolderTest):
             self.assertIn("input_file:density.txt", file.attrs)
             self.assertIn("input_file:kernel.txt", file.attrs)
             times = file["memory-kernel/star-gamma/star/time"][()]
-            of_density, of_kernel = (file[f"memory/{kind}-gamma/{kind}/kernel_limit"][()] for kind in ("star", "chain"))
+            of_density, of_kernel = (file[f"memory-kernel/{kind}-gamma/{kind}/kernel_limit"][()] for kind in ("star", "chain"))
             found = file["memory-kernel/chain-gamma/chain/kernel_formula"][()]
         # The integral of J/w cos(w t), computed independently.
         w = (np.arange(300_000) + 0.5) * 1e-5
