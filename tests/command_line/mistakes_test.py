@@ -79,11 +79,11 @@ MISTAKES = {
         "end = 0.25",
         r"a study of the kind `reduction` needs one end time",
     ),
-    "a label that the study's results have a use for": (
+    "a name that the study's results have a use for": (
         'name = "damped"\n\n[output]\nevery = 5\n',
         'name = "end"\n[study]\nkind = "convergence"\nstep_sizes = [0.05, 0.025]\n',
         'name = "end"',
-        r"something else is called so in the results of a study of the kind `convergence`",
+        r"the results of a study of the kind `convergence` use this name otherwise",
     ),
     "snapshots of what is left out": (
         "every = 5",
@@ -141,13 +141,13 @@ MISTAKES = {
     "step of zero": ("step = 0.01", "step = 0.0", "step", r"must be positive"),
     "end and steps": ("end = 0.5", "end = 0.5\nsteps = 4", "steps", r"one of `end`, `steps`"),
     "neither end nor steps": ("end = 0.5\n", "", "[time]", r"`end`, `steps`"),
-    "same label twice": (
+    "same name twice": (
         'name = "damped"',
         'name = "closed"',
         'name = "closed"\n\n[output]',
         r"must be unique",
     ),
-    "label of the program": (
+    "name of the program": (
         'name = "damped"',
         'name = "claims"',
         'name = "claims',
@@ -210,7 +210,7 @@ MISTAKES = {
     "environment of no name": (
         'on = "closed"',
         'on = "closed"\nenvironments = ["betwen"]',
-        "environments",
+        "environments = ",
         r"did you mean \"between\"\?",
     ),
     "study without its parts": (
@@ -322,7 +322,7 @@ class RecipeMistakesTest(MistakeTest):
                 "an inerter line on one particle",
                 changed(OSCILLATOR, environments=[inerter]),
                 'kind = "spring',
-                r"two particles.*takes a spring-mass-line",
+                r"two particles.*use a spring-mass-line",
             ),
         ):
             with self.subTest(what):
@@ -418,7 +418,7 @@ class MemoryMistakesTest(MistakeTest):
             self.assert_refused_at(method + integrator["method"], message, integrator, ranks=2)
         for integrator, message in (
             ({"method": "rk4"}, r"takes no noise: its numerical dissipation"),
-            ({"method": "gamma", "gamma": 0.25}, r"no noise of `m` balances its memory; use gamma = 0, 0\.5 or 1"),
+            ({"method": "gamma", "gamma": 0.25}, r"no noise of `m` balances its memory, unless gamma is 0, 0\.5 or 1"),
             ({"method": "exact"}, r"supports white noise only"),
         ):
             self.assert_refused_at(method + integrator["method"], message, integrator, kT=0.1)
@@ -500,7 +500,7 @@ class HeatBathMistakesTest(MistakeTest):
             self.assert_code(run(["check", self.recipe, *words], cwd=elsewhere), 0)
         outcome = run(["check", self.recipe, "--set", "environments.0.file=no/bath.txt"], cwd=elsewhere)
         self.assert_code(outcome, 2)
-        self.assertIn(f"as {self.folder}/no/bath.txt", outcome.err)
+        self.assertIn(f"this is {self.folder}/no/bath.txt", outcome.err)
 
     def test_warnings(self):
         slow = self.run_recipe(self.recipe_with(omega_max=0.9))
@@ -644,7 +644,8 @@ class SettingMistakesTest(MistakeTest):
         "sistem.m=1": r"--set sistem\.m=1: unknown key `sistem`",
         "environments.0.sites=many": r"--set environments\.0\.sites=many: .*must be an integer",
         "environments.7.sites=3": r"--set environments\.7\.sites=3: `7` is not an index",
-        "environment.sites=3": r"--set environment\.sites=3: `sites` is not an index",
+        "environments.sites=3": r"--set environments\.sites=3: `sites` is not an index",
+        "environment.sites=3": r"--set environment\.sites=3: unknown key `environment`.*: it is called `environments`",
         "time.step=3.0": r"--set time\.step=3\.0: closed: step = 3 is beyond the stability limit",
         "system.q0=[1.0,2.0]": r"--set system\.q0=\[1\.0,2\.0\]: `q0` has the wrong size",
     }
@@ -768,7 +769,7 @@ class SolverOptionMistakesTest(MistakeTest):
         circle.write_text(f"-snes_max_it 7 # iterations\n-options_file {circle}\n")
         # Most are refused by rank 0, which broadcasts the message; two of them run on several ranks to test that.
         for words, message, ranks in (
-            (["-options_file", f"{aside}/absent"], r"absent`: there is no such file", 3),
+            (["-options_file", f"{aside}/absent"], r"absent`: the file does not exist or cannot be read", 3),
             (["-options_file", foreign], r"`title` in line 1 of .* belongs to no option", None),
             (["-options_file", aside], r"does not exist or cannot be read", None),
             (["-options_file", circle], r"the file includes itself", None),
@@ -777,12 +778,12 @@ class SolverOptionMistakesTest(MistakeTest):
             (["-snes_max_it", "-5"], r"option `-snes_max_it -5`: it must be at least 0", 3),
             (["-snes_max_it", "2.5"], r"whole number", None),
             (["-SNES_MAX_IT", "-5"], r"must be at least 0", None),
-            (["-snes_type", "shell"], r"option `-snes_type shell`: that needs code", None),
-            (["-particles_pc_type", "shell"], r"that needs code", None),
+            (["-snes_type", "shell"], r"option `-snes_type shell`: the type `shell` needs code", None),
+            (["-particles_pc_type", "shell"], r"the type `shell` needs code", None),
             (["-snes_rtol"], r"option `-snes_rtol`: it needs a value", None),
             (["-snes_rtol", "-ksp_type", "cg"], r"option `-snes_rtol`: it needs a value", None),
             (["-ksp_rtol", "nan"], r"option `-ksp_rtol nan`: it must be finite", None),
-            (["-fp_trap", "0"], r"option `-fp_trap 0`: with it numbers below 2.2e-308", None),
+            (["-fp_trap", "0"], r"option `-fp_trap 0`: it would stop numbers below 2.2e-308 from", None),
             (["-log_view", ":/no/such/folder"], r"cannot write /no/such/folder: No such file", 3),
             (["-log_view", f":{aside}"], r"Is a directory", None),
             (["-ksp_typ", "cg"], r"has no option `-ksp_typ`", None),
@@ -824,7 +825,7 @@ class WarningTest(MistakeTest):
         )
         outcome = self.run_recipe(recipe, ranks=3)
         self.assert_code(outcome, 0)
-        self.assert_said_once(outcome, "warning: euler: explicit-euler is unstable at any step here")
+        self.assert_said_once(outcome, "warning: euler: explicit-euler is unstable with every step size for this system")
 
     def test_an_end_between_two_steps(self):
         outcome = self.run_recipe(OSCILLATOR, "--set", "time.end=0.33")
