@@ -180,7 +180,7 @@ std::unique_ptr<Study> make_commutativity(const Recipe& recipe, const Experiment
   if (std::none_of(cases.begin(), cases.end(), is_compared)) {
     mistakes.add(study.where("kind"),
                  "a commutativity study compares open runs of `gamma`, but this recipe has no [[integrators]] with "
-                 "name = \"gamma\" and on = \"open\"");
+                 "method = \"gamma\" and on = \"open\"");
   }
   if (experiment.system().force) {
     mistakes.add(

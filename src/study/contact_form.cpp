@@ -181,7 +181,7 @@ std::unique_ptr<Study> make_contact_form(const Recipe& recipe, const Experiment&
   if (std::none_of(cases.begin(), cases.end(), has_contact_form)) {
     mistakes.add(recipe.study.where("kind"),
                  "a contact-form study examines runs of `herglotz`, `gauss`, `lobatto` and `gamma`, but this recipe "
-                 "has no [[integrators]] with one of these names");
+                 "has no [[integrators]] with one of these methods");
   }
   const ParticleSystem& system = experiment.system();
   for (const Case& this_case : cases) {

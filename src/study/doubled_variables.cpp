@@ -294,7 +294,7 @@ std::unique_ptr<Study> make_doubled_variables(const Recipe& recipe, const Experi
   if (std::none_of(experiment.cases().begin(), experiment.cases().end(), has_discrete_lagrangian)) {
     mistakes.add(study.where("kind"),
                  "a doubled-variables study examines open runs of `gamma` and `lobatto`, which have a discrete "
-                 "Lagrangian, but this recipe has no [[integrators]] with one of these names and on = \"open\"");
+                 "Lagrangian, but this recipe has no [[integrators]] with one of these methods and on = \"open\"");
   }
   Draws draws{.count = study.integer("draws"), .spread = study.number("spread"), .order_steps = {}};
   if (study.has("order_steps")) draws.order_steps = study.numbers("order_steps");
