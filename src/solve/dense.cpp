@@ -79,11 +79,17 @@ MatrixXd solve_by_schur_form(Lyapunov kind, const MatrixXd& a, const MatrixXd& q
   return scale.cwiseInverse().asDiagonal() * w * scale.cwiseInverse().asDiagonal();
 }
 
-/// The eigenvalue with the largest `growth(eigenvalue)`, and its uncertainty: the norm of the matrix times round-off
-/// times the eigenvalue's condition number. Source: golub2013, section 7.2.2.
+struct Eigenpair {
+  std::complex<double> value;
+  double uncertainty;  // of the value: the norm of the matrix times round-off times the eigenvalue's condition number
+  Eigen::VectorXcd vector;
+};
+
+/// The eigenvalue with the largest `growth(eigenvalue)`. Source: golub2013, section 7.2.2.
 template <class Growth>
-std::pair<std::complex<double>, double> fastest_growing(const MatrixXd& a, Growth growth) {
-  const MatrixXd matrix = balanced(a, balancing_scale(a));
+Eigenpair fastest_growing(const MatrixXd& a, Growth growth) {
+  const VectorXd scale = balancing_scale(a);
+  const MatrixXd matrix = balanced(a, scale);
   const Eigen::EigenSolver<MatrixXd> solver(matrix);
   const Eigen::VectorXcd values = solver.eigenvalues();
   Index index = 0;
@@ -96,7 +102,8 @@ std::pair<std::complex<double>, double> fastest_growing(const MatrixXd& a, Growt
   const double round_off = std::numeric_limits<double>::epsilon() * matrix.norm();
   // Eigenvalues that cannot be told apart have no finite condition number; two of them split by the root.
   const double bound = std::sqrt(round_off * std::max(matrix.norm(), round_off));
-  return {values[index], std::isfinite(condition) ? std::min(round_off * condition, bound) : bound};
+  return {values[index], std::isfinite(condition) ? std::min(round_off * condition, bound) : bound,
+          scale.asDiagonal() * vectors.col(index)};
 }
 
 }  // namespace
@@ -135,14 +142,15 @@ MatrixXd solve_discrete_lyapunov(const MatrixXd& a, const MatrixXd& q) {
 }
 
 SlowestMotion slowest_motion_of_flow(const MatrixXd& a) {
-  const auto [value, uncertainty] = fastest_growing(a, [](std::complex<double> x) { return x.real(); });
-  return {-value.real(), uncertainty, std::abs(value.imag())};
+  Eigenpair pair = fastest_growing(a, [](std::complex<double> x) { return x.real(); });
+  return {-pair.value.real(), pair.uncertainty, std::abs(pair.value.imag()), std::move(pair.vector)};
 }
 
 SlowestMotion slowest_motion_of_steps(const MatrixXd& a, double h) {
-  const auto [value, uncertainty] = fastest_growing(a, [](std::complex<double> x) { return std::abs(x); });
-  const double modulus = std::abs(value);
-  return {-std::log(modulus) / h, uncertainty / modulus / h, std::abs(std::arg(value)) / h};
+  Eigenpair pair = fastest_growing(a, [](std::complex<double> x) { return std::abs(x); });
+  const double modulus = std::abs(pair.value);
+  return {-std::log(modulus) / h, pair.uncertainty / modulus / h, std::abs(std::arg(pair.value)) / h,
+          std::move(pair.vector)};
 }
 
 ReducedMap fit_linear_map(const MatrixXd& from, const MatrixXd& to, double threshold) {

@@ -32,7 +32,8 @@ Eigen::MatrixXd solve_discrete_lyapunov(const Eigen::MatrixXd& a, const Eigen::M
 struct SlowestMotion {
   double rate = std::numeric_limits<double>::infinity();  ///< 1/s
   double uncertainty = 0.0;                               ///< of the rate, by round-off, 1/s
-  double frequency = 0.0;                                 ///< rad/s
+  double frequency = 0.0;                                 ///< rad/s, below half a turn in a step
+  Eigen::VectorXcd shape;                                 ///< the eigenvector
   /// Whether the rate is positive and has three digits, as have stationary covariances then.
   bool decays() const { return rate > 1e3 * uncertainty; }
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <complex>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -163,11 +164,13 @@ class ImpulseResponses {
       set_source([&](std::int64_t step, int, std::span<double> numbers) {
         std::fill(numbers.begin(), numbers.end(), 0.0);
         input.last = std::max(input.last, step);
-        if (step != NoiseStream::before_first_step) input.count = static_cast<double>(numbers.size());
+        (step == NoiseStream::before_first_step ? input.start_count : input.count) =
+            static_cast<double>(numbers.size());
       });
       path(1);
       disable_noise(problem_);
       input.count = problem_.communicator().max(input.count);
+      input.start_count = problem_.communicator().max(input.start_count);
       input.last = static_cast<std::int64_t>(problem_.communicator().max(static_cast<double>(input.last)));
       inputs_.push_back(input);
     }
@@ -181,7 +184,8 @@ class ImpulseResponses {
   }
 
   struct Estimate {
-    Eigen::MatrixXd covariance, sum;  // with later steps extrapolated, and of the computed steps alone
+    Eigen::MatrixXd covariance;  // with later steps extrapolated
+    Eigen::MatrixXd sum;         // of the computed steps, and of the numbers that stand for all noise before the first
     SlowestMotion slowest;
   };
   /// The stationary <x x^T> of x = (q, v) from the first `steps` steps of the responses, of which the second half is
@@ -192,27 +196,32 @@ class ImpulseResponses {
   Estimate estimate(int steps) {
     disable_noise(problem_);
     const Eigen::MatrixXd rest_path = path(steps);
+    const Eigen::MatrixXd zero = Eigen::MatrixXd::Zero(rest_path.rows(), rest_path.rows());
+    Estimate result{zero, zero, {}};
     std::vector<Eigen::MatrixXd> responses;
     for (std::size_t source = 0; source < sources_.size(); ++source) {
-      const std::int64_t last = inputs_[source].last;
+      const Input& input = inputs_[source];
+      const auto response_to = [&](std::int64_t step, int draw, int index) {
+        sources_[source]([=](std::int64_t current_step, int current_draw, std::span<double> numbers) {
+          std::fill(numbers.begin(), numbers.end(), 0.0);
+          if (current_step == step && current_draw == draw) numbers[static_cast<std::size_t>(index)] = 1.0;
+        });
+        return Eigen::MatrixXd(path(steps) - rest_path);
+      };
       for (int draw = 0; draw < 2; ++draw) {
-        for (int index = 0; index < inputs_[source].count; ++index) {
-          sources_[source]([=](std::int64_t current_step, int current_draw, std::span<double> numbers) {
-            std::fill(numbers.begin(), numbers.end(), 0.0);
-            if (current_step == last && current_draw == draw) numbers[static_cast<std::size_t>(index)] = 1.0;
-          });
-          responses.push_back(path(steps) - rest_path);
-        }
+        for (int index = 0; index < input.count; ++index) responses.push_back(response_to(input.last, draw, index));
+      }
+      for (int index = 0; index < input.start_count; ++index) {
+        const Eigen::VectorXd end = response_to(NoiseStream::before_first_step, 0, index).rightCols<1>();
+        result.sum.noalias() += end * end.transpose();
       }
       disable_noise(problem_);
     }
     // Only rank 0 has the particles.
-    const Eigen::MatrixXd zero = Eigen::MatrixXd::Zero(rest_path.rows(), rest_path.rows());
-    Estimate result{zero, zero, {}};
     if (problem_.communicator().is_root()) {
       for (const Eigen::MatrixXd& response : responses) result.covariance.noalias() += response * response.transpose();
+      result.sum += result.covariance;
       if (result.covariance.allFinite()) {
-        result.sum = result.covariance;
         extrapolate(responses, result);
       } else {
         result.slowest.rate = -std::numeric_limits<double>::infinity();
@@ -220,7 +229,9 @@ class ImpulseResponses {
     }
     double motion[] = {result.slowest.rate, result.slowest.uncertainty, result.slowest.frequency};
     problem_.communicator().broadcast(std::span<double>(motion));
-    result.slowest = {motion[0], motion[1], motion[2]};
+    result.slowest.rate = motion[0];
+    result.slowest.uncertainty = motion[1];
+    result.slowest.frequency = motion[2];
     for (Eigen::MatrixXd* matrix : {&result.covariance, &result.sum}) {
       problem_.communicator().broadcast(std::span<double>(matrix->data(), static_cast<std::size_t>(matrix->size())));
     }
@@ -230,7 +241,8 @@ class ImpulseResponses {
  private:
   struct Input {
     std::int64_t last = 0;
-    double count = 0.0;  // of the numbers of a step
+    // Count of the numbers of a step, and of those from which the noise starts in its stationary state.
+    double count = 0.0, start_count = 0.0;
   };
 
   /// Adds the contribution of all later steps, if these decay. A response is cut into intervals of equal length, and
@@ -255,6 +267,13 @@ class ImpulseResponses {
     const ReducedMap map = fit_linear_map(from, to, threshold);
     if (map.matrix.size() == 0) return;
     estimate.slowest = slowest_motion_of_steps(map.matrix, h_ * static_cast<double>(steps));
+    // The map of an interval has the frequency modulo 2 pi over its length only; the shape of the motion has all of it.
+    const Eigen::VectorXcd shape = map.basis * estimate.slowest.shape;
+    const Eigen::Index others = rows - coordinates;
+    if (others > 0) {
+      const std::complex<double> turn = shape.head(others).dot(shape.tail(others));
+      estimate.slowest.frequency = std::abs(std::arg(turn)) / h_;
+    }
     estimate.slowest.uncertainty = round_off / h_;
     // By the spectral radius alone; whether the rate is known well enough is decided by the caller.
     if (estimate.slowest.rate <= 0.0) return;
@@ -304,7 +323,8 @@ class ImpulseResponses {
 StationaryCovariance covariance_from_impulse_responses(const Scheme& scheme, Problem& problem, double h) {
   constexpr std::int64_t min_steps = 1024, max_steps = 1 << 17;
   // Round-off of the rate limits the digits of covariances of slow motions.
-  constexpr double tolerance = 1e-11, round_off = 1e-15;
+  // Where noise and particles are slow alike, the map that extrapolates is known to seven digits.
+  constexpr double tolerance = 1e-11, round_off = 1e-15, extrapolation_tolerance = 1e-7;
   ImpulseResponses responses(scheme, problem, h);
   const auto driven_steps = static_cast<std::uint64_t>(responses.driven_steps());
   std::int64_t steps = std::max(min_steps, 2 * static_cast<std::int64_t>(std::bit_ceil(driven_steps)));
@@ -323,6 +343,10 @@ StationaryCovariance covariance_from_impulse_responses(const Scheme& scheme, Pro
     if (agree(current.sum, previous.sum, tolerance)) return {std::move(current.sum), slowest};
     const bool agrees = agree(current.covariance, previous.covariance, fraction);
     if (agrees && (fraction == tolerance || slowest.decays())) return {std::move(current.covariance), slowest};
+    if (2 * steps > end && slowest.decays() &&
+        agree(current.covariance, previous.covariance, std::max(fraction, extrapolation_tolerance))) {
+      return {std::move(current.covariance), slowest};
+    }
     previous = std::move(current);
   }
   return {std::nullopt, previous.slowest};

@@ -197,7 +197,7 @@ StudyKind covariance_kind() {
                     "runs with warm semi-infinite lines, quantum noise or memories that are passive only "
                     "together sum impulse responses, extrapolated by their slow motions, until twice the time "
                     "changes the variances by at most 1e-11 (1e-15 over the slowest decay in a step, if that is "
-                    "more), and take for langevin the covariance of the midpoint rule, which is that of "
+                    "more, or 1e-7 where 131072 steps are not enough), and take for langevin the covariance of the midpoint rule, which is that of "
                     "continuous time at any step. Where there is no stationary state the slowest motion is named "
                     "with its rate."},
       .make = make_covariance,

@@ -254,7 +254,8 @@ class Exponentials(FolderTest):
             self.assert_code(run(["check", write_recipe(self.folder / "followed.toml", trial)]), 0)
         if keys:
             bath = recipe["environments"][0] | {key: json.loads(value) for key, value in keys}
-            trial = changed(recipe, environments=[bath])
+            # The step is chosen for the environment.
+            trial = changed(recipe, environments=[bath], time=recipe["time"] | {"step": 0.002})
             self.assert_code(run(["check", write_recipe(self.folder / "followed.toml", trial)]), 0)
 
     def test_a_passive_sum_may_have_a_temperature(self):

@@ -85,7 +85,7 @@ TEST(MpiCovariance, WarmMemoriesAreThoseOfTheirEquation) {
   for (std::size_t bond = 1; bond < 6; ++bond) EXPECT_NEAR(qv[7 * bond + bond + 1], qv[1], 1e-11);
   EXPECT_GT(RunStudy(with_memory("stoermer-verlet", "")).value("covariance/run/difference"), 1e-3);
   std::string silent = with_memory("time-centred", "noise = false\n");
-  EXPECT_THAT(RunStudy(silent).report, HasSubstr("with warm memories or semi-infinite lines"));
+  EXPECT_THAT(RunStudy(silent).report, HasSubstr("with warm memories, dampers or semi-infinite lines"));
 }
 
 // With one temperature it is the Gibbs distribution for any memory: kT K^-1 and kT/m.
