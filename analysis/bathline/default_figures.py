@@ -9,6 +9,7 @@ from bathline.result_file import AnalysisError, UnreadableError, integrator_of
 MAX_PARTICLES = 4
 MAX_SECTIONS = 4
 MAX_MODES = 5
+MAX_TITLE_LABELS = 4  # labels whose numbers are in the title of a panel
 MAX_MARKED_VALUES = 16
 MAX_DETAILED = 4  # panels of a position that are followed by panels of its first and last periods
 DETAIL_PERIODS = 8
@@ -203,11 +204,20 @@ def _density_panels(result, labels):
 
 
 def _survival_panels(result, labels):
-    """Fractions of the realisations that have not yet had their first passage."""
+    """Fractions of the realisations without a first passage so far; mean times and final fractions are in the title."""
     panels = []
     for name in _names_in_study(result, "first_passages"):
         keys = {"error": f"{name}_survival_error", "ylabel": "fraction of the realisations"}
-        title = f"survival until the first {name}"
+        lines = [f"survival until the first {name}"]
+        for label in labels[:MAX_TITLE_LABELS]:
+            passage = f"ensemble.{label}.{name}"
+            fraction, mean, error = (
+                float(_values(result, f"{passage}_{part}")) for part in ("fraction", "mean", "mean_error")
+            )
+            # The mean counts the time that realisations without a passage have waited; it is undrawable without passages.
+            times = f"mean {mean:.3g} ± {error:.2g} s" if np.isfinite(mean) else "no mean time"
+            lines.append((f"{label}: " if len(labels) > 1 else "") + f"{times}, {fraction:.0%} passed")
+        title = "\n".join(lines)
         panels.append(_panel_of_labels(result, "ensemble", labels, f"{name}_survival", title, **keys))
     return panels
 

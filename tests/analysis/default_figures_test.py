@@ -226,12 +226,20 @@ class DefaultTest(unittest.TestCase):
             'first_passages = [{name = "fall", of = "x"}]',
         )
         panels, result = self.drawn(recipe + study("ensemble", *options))
-        self.assertEqual(list(panels)[-2:], ["distribution of x", "survival until the first fall"])
+        self.assertEqual(list(panels)[-2], "distribution of x")
+        *_, (title, panel) = panels.items()
+        lines = title.splitlines()
+        self.assertEqual(lines[0], "survival until the first fall")
+        for label, line in zip(("gjf", "open"), lines[1:], strict=True):
+            mean, error, fraction = (
+                result.quantity(f"ensemble.{label}.fall_{part}") for part in ("mean", "mean_error", "fraction")
+            )
+            self.assertEqual(line, f"{label}: mean {mean:.3g} ± {error:.2g} s, {fraction:.0%} passed")
         _, second, expected = self.lines(panels["distribution of x"])
         density = result.quantity("ensemble.open.x_density")
         np.testing.assert_allclose(second, np.stack([np.linspace(-0.9, 0.9, 10), density], -1))
         np.testing.assert_allclose(expected[:, 1], result.quantity("ensemble.open.x_density_expected"))
-        survival = [line[:, 1] for line in self.lines(panels["survival until the first fall"])]
+        survival = [line[:, 1] for line in self.lines(panel)]
         np.testing.assert_allclose(survival[1], result.quantity("ensemble.open.fall_survival"))
         alone, result = self.drawn(recipe.replace(REDUCED, "") + study("ensemble", *options))
         self.assertIn("distribution of x", alone)

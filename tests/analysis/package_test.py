@@ -82,6 +82,25 @@ class PackageTest(unittest.TestCase):
                 self.assertEqual(list(result), ["verlet"])
                 self.assertEqual(result.status, "complete")
 
+    def test_mistakes_in_dicts_are_named_by_their_keys(self):
+        base = tomllib.loads(RECIPE)
+        claim = {"name": "a", "quantity": "verlet.q.max", "bounds": [0.0, 2.0]}
+        for change, message in (
+            ({"system": base["system"] | {"kk": 1.0}}, r"^system\.kk: unknown key `kk`"),
+            ({"time": base["time"] | {"step": -1.0}}, r"^time\.step: "),
+            ({"claims": [claim, claim | {"name": "b", "quantity": "verlet.q.max["}]}, r"^claims\.1\.?(quantity)?: .*quantity"),
+            ({"time": {}}, r"^time: "),
+            ({"studies": {"kind": "wave"}}, r"^studies: "),
+        ):
+            for call in (bathline.check, bathline.run, bathline.sweep):
+                with self.subTest(message=message, call=call.__name__):
+                    with self.assertRaisesRegex(bathline.UsageError, message) as raised:
+                        call(base | change)
+                    self.assertNotIn("/", str(raised.exception))
+        with self.assertRaisesRegex(bathline.UsageError, r"recipe:\d+:\d+: ") as raised:
+            bathline.check(RECIPE.replace("step =", "stepp ="))
+        self.assertNotIn("/", str(raised.exception))
+
     def test_set_ranks_and_output(self):
         output = self.folder / "x.h5"
         with bathline.run(RECIPE, ranks=2, set={"time.step": 0.05}, output=output, progress=False) as result:
@@ -185,7 +204,7 @@ class PackageTest(unittest.TestCase):
         self.assertEqual([float(row["verlet.energy_total.peak_to_peak"]) for row in rows], energies)
 
     def test_errors_contain_the_messages_of_the_program(self):
-        with self.assertRaisesRegex(bathline.UsageError, r"recipe\.toml:9:.*`dampping`.*did you mean"):
+        with self.assertRaisesRegex(bathline.UsageError, r"recipe:9:.*`dampping`.*did you mean"):
             bathline.run(RECIPE.replace("damping", "dampping"), progress=False)
         with self.assertRaisesRegex(bathline.UsageError, "no/such/recipe.toml: No such file"):
             bathline.check("no/such/recipe.toml")
