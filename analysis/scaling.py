@@ -22,6 +22,9 @@ import sys
 import numpy as np
 from scipy.optimize import nnls
 
+from bathline import style
+from bathline.figure import save
+
 HALO = 64
 
 
@@ -124,6 +127,7 @@ def write_table(times, model, path):
             )
 
 
+@style.context()
 def draw(times, model, stem):
     """Draw the time of a step over sites, and weak and strong efficiency over ranks.
 
@@ -136,10 +140,6 @@ def draw(times, model, stem):
     stem : pathlib.Path
         Path of the figures without extension.
     """
-    from bathline import style
-    from bathline.figure import save
-
-    style.use()
     counts = sorted({ranks for ranks, _ in times})
     sizes = sorted({sites for _, sites in times})
     figure = style.new_figure(style.PAGE_WIDTH, 3.0)

@@ -9,6 +9,9 @@ from bathline.result_file import AnalysisError, UnreadableError, integrator_of
 MAX_PARTICLES = 4
 MAX_SECTIONS = 4
 MAX_MODES = 5
+MIN_CHAIN = 16  # particles of a chain that is drawn over space and time
+MIN_PROFILE = 3  # particles of an ensemble whose temperatures are drawn as a profile
+MAX_TITLE_LABELS = 4  # labels whose numbers are in the title of a panel
 MAX_MARKED_VALUES = 16
 MAX_DETAILED = 4  # panels of a position that are followed by panels of its first and last periods
 DETAIL_PERIODS = 8
@@ -100,9 +103,31 @@ def _convergence(result):
 def _trajectory(result):
     labels = _labels_with_paths(result)
     modes = _mode_panel(result, labels)
+    if not modes and _is_long_chain(result, labels):
+        return _chain_wave(result, labels)
     panels = [modes] if modes else _path_panels(result, labels)
     panels += _observable_panels(result, labels) + _section_panels(result, labels) + _ledger_panels(result, labels)
     return _figure(*panels)
+
+
+def _is_long_chain(result, labels):
+    """Whether the particles form a chain with one axis, which is drawn over space and time."""
+    system = result.recipe.get("system") or {}
+    particles, axes = max((result.shape(f"{label}.q")[1:] for label in labels), default=(0, 0))
+    return particles >= MIN_CHAIN and axes == 1 and system.get("pairs") in ("neighbours", "ring")
+
+
+def _chain_wave(result, labels):
+    """Displacements of a chain over particle and time, of the first label."""
+    path = f"{labels[0]}.q"
+    q = axis_limits.mask_undrawable(result.array(path)[0])[..., 0]
+    # Positions along a chain at rest differ by the spacings, displacements do not.
+    are_positions = np.all(np.diff(q[0]) > 0) and np.ptp(q[0]) > np.nanmax(np.abs(q - q[0]), initial=0.0)
+    series = {"of": path, "name": "displacement from the start" if are_positions else "displacement"}
+    if are_positions:
+        series["minus"] = f"{path}.first"
+    title = labels[0] if len(labels) > 1 else ""
+    return {"kind": "wave", "panels": [{"title": title, "xlabel": "particle", "series": [series]}]}
 
 
 def _reduction(result):
@@ -161,7 +186,10 @@ def _memory(result):
 
 def _ensemble(result):
     """Means with standard errors, densities of the recipe's quantities, and survival of its first passages."""
-    labels, panels = result.groups("ensemble"), []
+    labels, panels = result.groups("ensemble"), [*_profile_panels(result, result.groups("ensemble"))]
+    # Equipartition and the stationary autocorrelation hold from the start only for a thermal start.
+    study = result.recipe.get("study") or {}
+    is_thermal = (result.recipe.get("system") or {}).get("start", "given") != "given"
     for variable, title, ylabel, theory in (
         ("mean_q[0][0]", "mean position", "position", None),
         ("kinetic_energy[0]", "mean kinetic energy", "energy", "kinetic_expected"),
@@ -173,10 +201,11 @@ def _ensemble(result):
         ),
     ):
         error = variable.replace("[", "_error[", 1)
+        holds_everywhere = is_thermal or (theory or "").startswith("velocity") and (study.get("burn_in") or 0.0) > 0.0
         panel = _panel_of_labels(result, "ensemble", labels, variable, title, error=error, ylabel=ylabel)
         if not panel:
             continue
-        if theory and result.has(f"ensemble.{labels[0]}.{theory}"):
+        if theory and holds_everywhere and result.has(f"ensemble.{labels[0]}.{theory}"):
             line = {"of": f"ensemble.{labels[0]}.{theory}", "name": "theory", **default_styles.THEORY}
             panel["series"].append(line)
         panels.append(panel)
@@ -186,6 +215,20 @@ def _ensemble(result):
         for panel in panels:
             panel["series"][0]["name"] = f"{labels[0]}, with its standard error"
     return _figure(*panels)
+
+
+def _profile_panels(result, labels):
+    """Mean kinetic temperatures over the particles with standard errors, for several particles."""
+    particles, axes = max((result.shape(f"ensemble.{label}.damping") or (0, 0) for label in labels), default=(0, 0))
+    if particles < MIN_PROFILE:
+        return []
+    keys = {"error": "kinetic_mean_error", "xlabel": "particle", "ylabel": "kT (J)"}
+    panel = _panel_of_labels(result, "ensemble", labels, "kinetic_mean", "temperature profile", **keys)
+    if not panel:
+        return []
+    for series in panel["series"]:
+        series |= {"scale": 2.0 / axes} | ({"style": "points"} if particles <= MAX_MARKED_VALUES else {})
+    return [panel]
 
 
 def _density_panels(result, labels):
@@ -203,11 +246,20 @@ def _density_panels(result, labels):
 
 
 def _survival_panels(result, labels):
-    """Fractions of the realisations that have not yet had their first passage."""
+    """Fractions of the realisations without a first passage so far; mean times and final fractions are in the title."""
     panels = []
     for name in _names_in_study(result, "first_passages"):
         keys = {"error": f"{name}_survival_error", "ylabel": "fraction of the realisations"}
-        title = f"survival until the first {name}"
+        lines = [f"survival until the first {name}"]
+        for label in labels[:MAX_TITLE_LABELS]:
+            passage = f"ensemble.{label}.{name}"
+            fraction, mean, error = (
+                float(_values(result, f"{passage}_{part}")) for part in ("fraction", "mean", "mean_error")
+            )
+            # The mean counts the time that realisations without a passage have waited; it is undrawable without passages.
+            times = f"mean {mean:.3g} ± {error:.2g} s" if np.isfinite(mean) else "no mean time"
+            lines.append((f"{label}: " if len(labels) > 1 else "") + f"{times}, {fraction:.0%} passed")
+        title = "\n".join(lines)
         panels.append(_panel_of_labels(result, "ensemble", labels, f"{name}_survival", title, **keys))
     return panels
 

@@ -51,6 +51,7 @@ def draw_default(result):
     return _draw(result, {**result.figure, **default_figures.default_figure(result)})
 
 
+@style.context()
 def _draw(result, spec):
     kind = spec.get("kind", "lines")
     try:
@@ -58,11 +59,11 @@ def _draw(result, spec):
     except KeyError:
         kinds = ", ".join(figure_kinds.names())
         raise AnalysisError(f"{result.path}: unknown figure.kind '{kind}'; the kinds are: {kinds}") from None
-    style.use()
     check_texts(result.path, spec)
     return module.draw(result, spec)
 
 
+@style.context()
 def check_texts(path, spec):
     """Check that matplotlib can typeset all texts of a table `figure`.
 
@@ -113,7 +114,6 @@ def check_recipe(path):
     AnalysisError
         If the recipe cannot be read or a text cannot be typeset.
     """
-    style.use()
     try:
         recipe = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -121,6 +121,7 @@ def check_recipe(path):
     check_texts(path, recipe.get("figure") or {})
 
 
+@style.context()
 def save(figure, stem):
     """Write a figure as STEM.png and STEM.pdf without dates, so that equal results give equal files.
 

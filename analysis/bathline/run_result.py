@@ -53,7 +53,8 @@ class RunResult(Mapping):
 
     @report_read_errors
     def _open_with(self, opener, **options):
-        return opener(self.path, engine=_ENGINE, **options)
+        # Units such as "s" or "days" belong to numbers; xarray would make dates of them, cut to nanoseconds.
+        return opener(self.path, engine=_ENGINE, decode_times=False, **options)
 
     def _names(self):
         return [name for name in self._result.groups_with_variables() if name != "claims"]

@@ -24,6 +24,9 @@ from bathline.toml_values import as_toml, inline_toml
 _CLAIM_FAILED = 1
 _GRACE_S = 2.0  # seconds after which an interrupted run gets a second signal to stop
 
+# Names of the files in which the program reads recipes that are dicts or texts.
+_DICT_FILE, _TEXT_FILE = "recipe_of_dict.toml", "recipe_of_text.toml"
+
 # Settings with which mpirun starts on any machine, as in cluster/environment.sh; variables of the user take precedence.
 _MPI_ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
@@ -178,12 +181,41 @@ def _with_python_hint(error, hint):
 def _recipe_argument(recipe, folder):
     """The recipe as an argument of the command line; texts and dicts are written to a file in `folder`."""
     if isinstance(recipe, Mapping):
-        recipe = tomli_w.dumps(as_toml(recipe))
+        name, recipe = _DICT_FILE, tomli_w.dumps(as_toml(recipe))
     elif isinstance(recipe, os.PathLike) or "\n" not in recipe:
         return os.fspath(recipe)
-    path = Path(folder) / "recipe.toml"
+    else:
+        name = _TEXT_FILE
+    path = Path(folder) / name
     path.write_text(recipe)
     return str(path)
+
+
+def _name_keys(message, argument):
+    """A message of the program about a recipe that was written to a file; for dicts it names keys, not lines."""
+    path = Path(argument)
+    if path.name == _DICT_FILE and path.is_file():
+        lines = path.read_text().splitlines()
+        message = re.sub(re.escape(argument) + r":(\d+):\d+", lambda match: _key_at(lines, int(match[1])), message)
+    return message.replace(argument, "recipe") if path.name in (_DICT_FILE, _TEXT_FILE) else message
+
+
+def _key_at(lines, line):
+    """The dotted key that is set in a line, counted from 1, of TOML that tomli_w wrote; lists are indexed as in `set`."""
+    tables, counts, key, element = [], {}, "", None
+    for text in lines[:line]:
+        if header := re.fullmatch(r"(\[\[?)(.+?)\]\]?", text):
+            tables, key, element = header[2].split("."), "", None
+            if header[1] == "[[":
+                counts[header[2]] = counts.get(header[2], -1) + 1
+        elif assignment := re.match(r"(\S+) = ", text):
+            key, element = assignment[1], None
+        elif re.match(r"    [^\s\]}]", text):
+            element = 0 if element is None else element + 1
+    parts = []
+    for depth, table in enumerate(tables, 1):
+        parts += [table, counts.get(".".join(tables[:depth]))]
+    return ".".join(str(part) for part in [*parts, key, element] if part not in ("", None)) or "recipe"
 
 
 def _set_options(settings):
@@ -235,8 +267,8 @@ def _run_program(arguments, ranks, petsc, progress):
         raise KeyboardInterrupt
     levels = ("warning",) if code == STOPPED else ("error", "critical")
     texts = [message["message"] for message in messages if message["level"] in levels]
-    text = "\n".join(texts[-1:] if code == STOPPED else texts) or output_text.strip() or f"ended with exit code {code}"
-    raise FAILURES.get(code, BathlineError)(text, code)
+    text = "\n".join(texts[-1:] if code == STOPPED else texts) or output_text.strip().removeprefix("error: ") or f"ended with exit code {code}"
+    raise FAILURES.get(code, BathlineError)(_name_keys(text, arguments[1]), code)
 
 
 def _wait_for(process, show):

@@ -1,9 +1,12 @@
 """Sizes, fonts, colours, line styles and marks of all figures, and the styles of the methods."""
 
 import re
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import matplotlib
+import matplotlib.style
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import ListedColormap, is_color_like
@@ -182,59 +185,29 @@ def style_of_series(recipe, series, index):
     )
 
 
-def use():
-    """Set matplotlib's defaults for figures of this package."""
-    matplotlib.rcParams.update(
-        {
-            "font.family": "STIXGeneral",
-            "mathtext.fontset": "stix",
-            "font.size": 9,
-            "axes.labelsize": 9,
-            "axes.titlesize": 9,
-            "axes.titlelocation": "left",
-            "axes.titlepad": 4,
-            "xtick.labelsize": 8,
-            "ytick.labelsize": 8,
-            "legend.fontsize": 8,
-            "legend.frameon": False,
-            "legend.handlelength": 2.9,
-            "legend.handletextpad": 0.5,
-            "legend.columnspacing": 1.4,
-            "legend.labelspacing": 0.25,
-            "legend.borderaxespad": 0.6,
-            "axes.linewidth": 0.6,
-            "axes.labelpad": 3,
-            "axes.formatter.use_mathtext": True,
-            "axes.formatter.limits": (-3, 4),
-            "axes.unicode_minus": True,
-            "lines.linewidth": 1.1,
-            "lines.markersize": 4,
-            "lines.dash_capstyle": "butt",
-            "grid.color": "0.85",
-            "grid.linewidth": 0.4,
-            "xtick.direction": "in",
-            "ytick.direction": "in",
-            "xtick.top": True,
-            "ytick.right": True,
-            "xtick.major.width": 0.6,
-            "ytick.major.width": 0.6,
-            "xtick.minor.width": 0.4,
-            "ytick.minor.width": 0.4,
-            "xtick.major.size": 3,
-            "ytick.major.size": 3,
-            "xtick.minor.size": 1.6,
-            "ytick.minor.size": 1.6,
-            "figure.constrained_layout.use": True,
-            "figure.constrained_layout.h_pad": 0.03,
-            "figure.constrained_layout.w_pad": 0.04,
-            "figure.constrained_layout.wspace": 0.03,
-            # Equal resolutions allow the text extents measured for the layout to be used again for drawing.
-            "figure.dpi": 200,
-            "savefig.dpi": 200,
-            "pdf.fonttype": 42,
-            "image.interpolation": "nearest",
-        }
-    )
+_STYLE = matplotlib.rc_params_from_file(Path(__file__).with_name("bathline.mplstyle"), use_default_template=False)
+
+
+@contextmanager
+def context():
+    """Context, or decorator of functions, in which matplotlib has the settings of figures of this package.
+
+    The settings of the session, also those of a user's matplotlibrc, do not apply inside and are restored at the end.
+    """
+    with matplotlib.style.context(_STYLE, after_reset=True):
+        yield
+
+
+class _Figure(Figure):
+    """A figure that is drawn with the settings with which it was made, because matplotlib creates tick labels late."""
+
+    @context()
+    def draw(self, renderer):
+        super().draw(renderer)
+
+    @context()
+    def savefig(self, *arguments, **options):
+        super().savefig(*arguments, **options)
 
 
 def new_figure(width, height):
@@ -249,7 +222,7 @@ def new_figure(width, height):
     -------
     matplotlib.figure.Figure
     """
-    figure = Figure(figsize=(width, height))
+    figure = _Figure(figsize=(width, height))
     FigureCanvasAgg(figure)
     return figure
 

@@ -11,6 +11,7 @@ from bathline.statistic import STATISTICS
 MAX_LABEL_LENGTH = 40  # characters that fit beside an axis
 
 
+@style.context()
 def draw(sweep, quantities, against, xscale, yscale):
     """Draw the figure of `Sweep.plot`, whose parameters and errors apply.
 
@@ -38,7 +39,6 @@ def draw(sweep, quantities, against, xscale, yscale):
         raise AnalysisError(f"'{against}' was not swept; the swept keys are: {', '.join(sweep.keys) or 'none'}")
     if not quantities:
         raise AnalysisError("a quantity is needed, such as 'closed.energy_particles.last', or the id of a claim")
-    style.use()
     figure = style.new_figure(style.COLUMN_WIDTH, 2.5)
     axes = figure.subplots()
     axes.set_xscale(xscale)

@@ -46,6 +46,12 @@ def as_toml(value, key=""):
         return {_name(name, key): as_toml(item, _join(key, name)) for name, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray | memoryview):
         return [as_toml(item, _join(key, index)) for index, item in enumerate(value)]
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        index = np.argwhere(np.ma.getmaskarray(value))[0]
+        raise UsageError(
+            f"{'.'.join([key, *map(str, index)])}: this element is masked and has no value; fill it, as with filled(0.0)",
+            2,
+        )
     # This includes pandas Series and xarray DataArrays. Dates are excluded, since they would silently become numbers.
     if hasattr(value, "__array__") and (array := np.asarray(value)).dtype.kind in "biufUO":
         return as_toml(array.tolist(), key)

@@ -25,6 +25,34 @@ bool has_word(std::string_view text, std::string_view key) {
   return false;
 }
 
+/// The texts at `keys` of a section, one per line.
+std::string texts_of(const Section& section, std::initializer_list<const char*> keys) {
+  std::string text;
+  for (const char* key : keys) {
+    if (section.has(key)) text += section.text(key) + "\n";
+  }
+  return text;
+}
+
+/// The source of the entry that `key` of a section names.
+std::string source_of(const Section& section, const char* key, const std::vector<CatalogueEntry>& entries) {
+  const CatalogueEntry* entry = find_entry(entries, section.text(key));
+  return entry == nullptr ? "" : entry->source + "\n";
+}
+
+/// The sources of the potentials in the tables of a section.
+std::string sources_of_potentials(const Section& section, const std::vector<CatalogueEntry>& potentials) {
+  std::string text;
+  for (const std::string& key : section.keys()) {
+    if (!section.holds<std::vector<Section>>(key)) continue;
+    for (const Section& table : section.tables(key)) {
+      if (table.holds<std::string>("kind")) text += source_of(table, "kind", potentials);
+      text += sources_of_potentials(table, potentials);
+    }
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string cite_program() {
@@ -39,16 +67,20 @@ std::string cite_program() {
 }
 
 std::string cite_recipes(const std::vector<Recipe>& recipes, const CatalogueSchema& catalogue_schema) {
-  std::string resolved;
-  for (const Recipe& recipe : recipes) resolved += recipe.resolved + "\n";
-  std::string sources = resolved;
-  for (const auto& entries : {catalogue_schema.systems, catalogue_schema.potentials, catalogue_schema.environments,
-                              catalogue_schema.integrators, catalogue_schema.studies}) {
-    for (const CatalogueEntry& entry : entries) {
-      const bool named = resolved.find(fmt::format("kind = \"{}\"", entry.name)) != std::string::npos ||
-                         resolved.find(fmt::format("\nname = \"{}\"", entry.name)) != std::string::npos;
-      if (named) sources += "\n" + entry.source;
+  std::string sources;
+  for (const Recipe& recipe : recipes) {
+    sources += texts_of(recipe.paper, {"key", "figure", "note"});
+    for (const Section& claim : recipe.claims) sources += texts_of(claim, {"source", "note"});
+    sources += source_of(recipe.system, "kind", catalogue_schema.systems);
+    sources += sources_of_potentials(recipe.system, catalogue_schema.potentials);
+    for (const Section& environment : recipe.environments) {
+      sources += source_of(environment, "kind", catalogue_schema.environments);
+      sources += sources_of_potentials(environment, catalogue_schema.potentials);
     }
+    for (const Section& integrator : recipe.integrators) {
+      sources += source_of(integrator, "method", catalogue_schema.integrators);
+    }
+    sources += source_of(recipe.study, "kind", catalogue_schema.studies);
   }
   std::string text;
   for (std::string_view rest = references; !rest.empty();) {

@@ -12,6 +12,7 @@
 #include "formula/parser.hpp"
 #include "recipe/recipe_schema.hpp"
 #include "recipe/spelling.hpp"
+#include "record/quantity.hpp"
 
 namespace bathline {
 
@@ -52,7 +53,8 @@ std::string list_names(const std::string& what, const CatalogueSchema& catalogue
 }
 
 std::vector<std::string> names_to_describe(const CatalogueSchema& catalogue_schema) {
-  std::vector<std::string> names = {"recipe"};
+  std::vector<std::string> names = {"recipe", "statistics"};
+  for (const SectionSchema& section : recipe_sections()) names.push_back(section.name);
   for (const Category& category : categories) {
     for (const CatalogueEntry& entry : catalogue_schema.*category.entries) {
       names.push_back(entry.name);
@@ -65,7 +67,11 @@ std::vector<std::string> names_to_describe(const CatalogueSchema& catalogue_sche
 std::string describe_name(const std::string& name, const Program& program) {
   if (name == "recipe") return describe_recipe();
   // All entries of the name are shown, which may be several, of different kinds.
-  std::string text = name == "formula" ? describe_formulas() : "";
+  std::string text = name == "formula" ? describe_formulas() : name == "statistics" ? describe_statistics() : "";
+  for (const SectionSchema& section : recipe_sections()) {
+    if (section.name == name) text += describe(section);
+  }
+  if (name == "claims") text += "\n" + describe_statistics();
   for (const Category& category : categories) {
     const std::vector<CatalogueEntry>& entries = program.catalogue_schema().*category.entries;
     std::vector<const CatalogueEntry*> matches = entries_by_keyword(entries, name);

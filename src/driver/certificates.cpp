@@ -68,24 +68,24 @@ std::vector<CaseCertificate> certificates_of(const Experiment& experiment, const
           {"path_bound", "m",
            "bound on the error of any coordinate until the end due to the kernel error, for linear systems",
            bound.value_or(std::numeric_limits<double>::quiet_NaN())});
-      all.push_back({this_case.label, environment->name(), std::move(*certificate)});
+      all.push_back({this_case.name, environment->name(), std::move(*certificate)});
     }
   }
   return all;
 }
 
 void log_certificates(std::span<const CaseCertificate> certificates) {
-  for (const auto& [label, environment, certificate] : certificates) {
+  for (const auto& [case_name, environment, certificate] : certificates) {
     const double bound = value_of(certificate, "path_bound");
-    spdlog::info("{}: {}", label, certificate.sentence);
+    spdlog::info("{}: {}", case_name, certificate.sentence);
     if (!std::isfinite(bound)) continue;
-    spdlog::info("{}: until the end this error changes no coordinate by more than {:.1e} m", label, bound);
+    spdlog::info("{}: until the end this error changes no coordinate by more than {:.1e} m", case_name, bound);
   }
 }
 
 void write_certificates(ResultFile& file, std::span<const CaseCertificate> certificates) {
-  for (const auto& [label, environment, certificate] : certificates) {
-    const std::string group = fmt::format("certificate/{}/{}", label, environment);
+  for (const auto& [case_name, environment, certificate] : certificates) {
+    const std::string group = fmt::format("certificate/{}/{}", case_name, environment);
     for (const auto& [name, units, long_name, value] : certificate.entries) {
       file.number(group, name, units, long_name, value);
     }

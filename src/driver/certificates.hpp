@@ -13,7 +13,7 @@ namespace bathline {
 
 /// The certificate of an environment under the integrator and the step of a case.
 struct CaseCertificate {
-  std::string label, environment;
+  std::string case_name, environment;
   Certificate certificate;  ///< the last entry is the `trajectory_error_bound`
 };
 

@@ -14,7 +14,7 @@ namespace bathline {
 /// Ends a run that was requested to stop: thrown on every rank once the checkpoint is on the disk.
 struct Stopped {
   std::string reason;      ///< "SIGUSR1"
-  std::string label;       ///< of the integrator that was running
+  std::string name;        ///< of the integrator that was running
   std::int64_t step = 0;   ///< steps of that integrator so far
   std::string checkpoint;  ///< path
 };

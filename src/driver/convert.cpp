@@ -18,6 +18,7 @@
 #include "model/kernels/adaptive_quadrature.hpp"
 #include "model/kernels/kernel_input.hpp"
 #include "model/table_file.hpp"
+#include "recipe/printable_text.hpp"
 
 namespace bathline {
 
@@ -129,7 +130,8 @@ void convert_recipe(const ConvertRequest& request, const Program& program) {
       spdlog::info("{}: `{}` is now a {} of {} read from {}", target.string(), request.environment, request.to,
                    equivalent.size, table.string());
     } else {
-      spdlog::info("{}: `{}` is now a sum of {} modes", target.string(), request.environment, equivalent.size);
+      spdlog::info("{}: `{}` is now a sum of {}", target.string(), request.environment,
+                   counted(static_cast<std::int64_t>(equivalent.size), "mode"));
     }
   });
 }

@@ -92,9 +92,9 @@ std::vector<std::pair<std::string, std::string>> Experiment::input_files() const
   return files;
 }
 
-const Case* Experiment::find_case(const std::string& label) const {
+const Case* Experiment::find_case(const std::string& name) const {
   for (const Case& this_case : cases_) {
-    if (this_case.label == label) return &this_case;
+    if (this_case.name == name) return &this_case;
   }
   if (!cases_are_complete_) throw UnreadableValue();
   return nullptr;
@@ -131,7 +131,7 @@ Case Experiment::read_case(const Section& section, Mistakes& mistakes) {
                              this_case.step, steps, end));
     throw UnreadableValue();
   }
-  this_case.label = section.text("name");
+  this_case.name = section.text("name");
   this_case.method = program_.catalogues().integrators.find(section.text("method"));
   this_case.options = section;
   this_case.closed = section.text("on") == "closed";
@@ -177,7 +177,7 @@ std::shared_ptr<const ThermalStart> Experiment::thermal_start(const Case& this_c
   std::shared_ptr<const ThermalStart> start;
   if (temperature) start = make_thermal_start(system_, *temperature, unsupported_reason);
   if (!start) {
-    mistakes.add(recipe_.system.where("start"), fmt::format("start: {}: {}", this_case.label, unsupported_reason));
+    mistakes.add(recipe_.system.where("start"), fmt::format("start: {}: {}", this_case.name, unsupported_reason));
   }
   return start;
 }

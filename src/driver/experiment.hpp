@@ -20,7 +20,7 @@ namespace bathline {
 
 /// One integrator of a recipe applied to the closed or the open system.
 struct Case {
-  std::string label;
+  std::string name;
   const Method* method = nullptr;
   Section options;
   Scheme scheme;
@@ -48,7 +48,7 @@ class Experiment {
   const std::vector<Case>& cases() const;
   /// The cases that could be read.
   const std::vector<Case>& readable_cases() const { return cases_; }
-  const Case* find_case(const std::string& label) const;
+  const Case* find_case(const std::string& name) const;
   double end_time() const;
   /// The step of [time], which a case can override.
   double common_step() const { return recipe_.time.number("step"); }

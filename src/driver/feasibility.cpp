@@ -23,8 +23,8 @@ namespace {
 /// A case in messages: its label and, if that differs, the name of its method.
 std::string description_of(const Case& this_case) {
   const std::string& method = this_case.method->entry.name;
-  return this_case.label == method ? fmt::format("`{}`", method)
-                                   : fmt::format("`{}` uses the method `{}`", this_case.label, method);
+  return this_case.name == method ? fmt::format("`{}`", method)
+                                  : fmt::format("`{}` uses the method `{}`", this_case.name, method);
 }
 
 /// A method with its default options, or with those of an alias, in the place of a case's own.
@@ -85,8 +85,10 @@ Feasibility::Feasibility(const Recipe& recipe, const Experiment& experiment, Mis
   for (const Case& this_case : cases) {
     const double end = static_cast<double>(this_case.steps) * this_case.step;
     if (std::abs(end - this_case.end) <= 1e-9 * this_case.end) continue;
-    warnings_.push_back(fmt::format("{}: step {} does not divide the end {}; the run ends at {}", this_case.label,
-                                    this_case.step, this_case.end, end));
+    warnings_.push_back(
+        fmt::format("{}: step {} does not divide the end {}; the run ends at {}, the nearest multiple "
+                    "of the step",
+                    this_case.name, this_case.step, this_case.end, end));
   }
   const auto for_each_case = [&](auto check) {
     for (std::size_t index = 0; index < cases.size(); ++index) {
@@ -210,7 +212,7 @@ void Feasibility::check_derivatives(std::size_t index, Mistakes& mistakes) const
     mistakes.add(this_case.options.where("method"),
                  fmt::format("{}: {} are not finite at the start; `{}` needs them {}, {} do not: take one of these, or "
                              "change the start",
-                             this_case.label, derivatives, this_case.method->entry.name, purpose, others));
+                             this_case.name, derivatives, this_case.method->entry.name, purpose, others));
   };
   if (const char* derivatives = is_implicit ? undefined_by_position(system) : nullptr) {
     refuse(derivatives, "to solve its equations", "explicit methods such as `stoermer-verlet` and `rk4`, and `exact`,");
@@ -260,7 +262,7 @@ void Feasibility::check_contact(std::size_t index, Mistakes& mistakes) {
     const UnsupportedContact unsupported_reason = contact_unsupported_reason(*scheme, system, step);
     if (unsupported_reason.text.empty()) continue;
     mistakes.add(unsupported_reason.is_of_step ? where : this_case.options.where("lagrangian"),
-                 fmt::format("{}: {}", this_case.label, unsupported_reason.text));
+                 fmt::format("{}: {}", this_case.name, unsupported_reason.text));
     if (!unsupported_reason.is_of_step) return;
   }
 }
@@ -292,7 +294,7 @@ bool Feasibility::is_noise_unsupported(const Case& this_case, Mistakes& mistakes
   } else if (const std::string reason = experiment_.diffusion(this_case).unsupported_reason; !reason.empty()) {
     const bool is_stated = recipe_.system.has("kT");
     mistakes.add(is_stated ? recipe_.system.where("kT") : this_case.options.where("on"),
-                 fmt::format("{}: {}", this_case.label, reason));
+                 fmt::format("{}: {}", this_case.name, reason));
   }
   return mistakes.count() > before;
 }
@@ -306,7 +308,7 @@ bool Feasibility::is_unsupported(std::size_t index, Mistakes& mistakes) {
         this_case.options.where("on"),
         fmt::format("`{}` runs on the open system, but one of its environments implies no damping: in the long run it "
                     "acts as a static spring; set `damping` in [system] or run it closed",
-                    this_case.label));
+                    this_case.name));
   }
   const auto* explicit_scheme = std::get_if<ExplicitScheme>(&this_case.scheme);
   if (experiment_.system().lagrangian && explicit_scheme != nullptr) {
@@ -343,7 +345,7 @@ void Feasibility::check_white_environments(std::size_t index, Mistakes& mistakes
       mistakes.add(section.where("kind"),
                    fmt::format("{}: `{}` has no effect in this open run, for the damping of [system] replaces that of "
                                "all environments; leave one of the two out",
-                               this_case.label, section.text("name")));
+                               this_case.name, section.text("name")));
       continue;
     }
     const Environment& environment = *problem.environments()[i];
@@ -355,7 +357,7 @@ void Feasibility::check_white_environments(std::size_t index, Mistakes& mistakes
       mistakes.add(section.where("attach"),
                    fmt::format("{}: `{}` and `{}` act on the same particle, where the heat of each is unknown; one "
                                "environment with damping = {:.10g} and kT = {:.10g} has the same motion",
-                               this_case.label, other->second->name(), environment.name(), damping,
+                               this_case.name, other->second->name(), environment.name(), damping,
                                (a.damping * a.temperature + b.damping * b.temperature) / damping));
     }
   }
@@ -461,11 +463,11 @@ void Feasibility::check_section(Mistakes& mistakes) const {
     const double min_period = std::max(this_case.step / max_points_per_step, end / max_points);
     if (points <= 1.0 || section->period >= min_period * (1.0 - 1e-9)) continue;
     const double bytes = points * static_cast<double>(sizeof(double) * (1 + 2 * experiment_.system().size()));
-    mistakes.add(recipe_.output.table("poincare_section").where("period"),
-                 fmt::format("period = {}: `{}` would record {:.3g} points, {:.3g} GB, in {} steps of {}; take a "
-                             "period of at least {:.3g}",
-                             section->period, this_case.label, points, bytes / 1e9, this_case.steps, this_case.step,
-                             min_period));
+    mistakes.add(
+        recipe_.output.table("poincare_section").where("period"),
+        fmt::format("period = {}: `{}` would record {:.3g} points, {:.3g} GB, in {} steps of {}; take a "
+                    "period of at least {:.3g}",
+                    section->period, this_case.name, points, bytes / 1e9, this_case.steps, this_case.step, min_period));
     return;
   }
 }
@@ -484,11 +486,11 @@ void Feasibility::check_stability(std::size_t index, Mistakes& mistakes) {
     }
     if (limit.never_stable) {
       warnings_.push_back(fmt::format("{}: {} is unstable with every step size for this system; its energy will grow",
-                                      this_case.label, this_case.method->entry.name));
+                                      this_case.name, this_case.method->entry.name));
       return;
     }
     if (step <= limit.largest_step * (1.0 + 1e-9)) continue;
-    const std::string what = fmt::format("{}: step = {} is beyond the stability limit {:.10g} of {}", this_case.label,
+    const std::string what = fmt::format("{}: step = {} is beyond the stability limit {:.10g} of {}", this_case.name,
                                          step, limit.largest_step, this_case.method->entry.name);
     if (!limit.is_linear) {
       warnings_.push_back(what + " for the system linearised at the start");
@@ -523,7 +525,7 @@ void Feasibility::warn_of_unused_keys() {
     const bool lacks_damping = has_damping && !damping.isApprox(*system.damping, 1e-6);
     const bool lacks_temperature =
         has_temperature && !(this_case.start != nullptr && starts_at_it) && !is_same_temperature;
-    if (lacks_damping || lacks_temperature) runs.push_back("`" + this_case.label + "`");
+    if (lacks_damping || lacks_temperature) runs.push_back("`" + this_case.name + "`");
     ignores_damping = ignores_damping || lacks_damping;
     ignores_temperature = ignores_temperature || lacks_temperature;
   }
@@ -556,7 +558,7 @@ void Feasibility::warn_of_mismatched_grids(std::size_t index) {
     warnings_.push_back(
         fmt::format("{}: the grid of `{}` is exact for gamma = {}; with gamma = {} closed and reduced runs differ by "
                     "O(h)",
-                    this_case.label, environment->name(), *matched, gamma));
+                    this_case.name, environment->name(), *matched, gamma));
   }
 }
 
@@ -571,14 +573,14 @@ void Feasibility::warn_of_limits(std::size_t index) {
     if (properties.echo.time < end * (1.0 - 1e-12)) {
       warnings_.push_back(fmt::format(
           "{}: the {} of `{}` returns at t_r = {:.6g}, before the end {}; until then it damps with D = {:.6g}",
-          this_case.label, properties.echo.name, environment->name(), properties.echo.time, end, properties.damping));
+          this_case.name, properties.echo.name, environment->name(), properties.echo.time, end, properties.damping));
     }
     // An environment with decay dissipates energy at frequencies above its own, too.
     if (properties.is_linear && properties.fastest_decay == 0.0 &&
         properties.highest_frequency < *particle_frequency_) {
       warnings_.push_back(fmt::format(
           "{}: the band edge {:.6g} of `{}` lies below the particles' frequency {:.6g}; it cannot damp them",
-          this_case.label, properties.highest_frequency, environment->name(), *particle_frequency_));
+          this_case.name, properties.highest_frequency, environment->name(), *particle_frequency_));
     }
   }
   if (this_case.noise) warn_of_bound_modes(index);
@@ -600,7 +602,7 @@ void Feasibility::warn_of_bound_modes(std::size_t index) {
   warnings_.push_back(fmt::format(
       "{}: the closed system has a bound mode of frequency {:.6g}, above the band edge {:.6g}; it does not thermalise "
       "but keeps its initial energy",
-      experiment_.readable_cases()[index].label, highest, edge));
+      experiment_.readable_cases()[index].name, highest, edge));
 }
 
 // At the limit, h omega = 2 for the usual schemes, a step has a double eigenvalue with a single eigenvector: the mode
@@ -623,7 +625,7 @@ void Feasibility::check_energy_claims(std::size_t index, Mistakes& mistakes) {
     warnings_.push_back(fmt::format(
         "{}: the thermal environment `{}` is at the stability limit of {}: its energy grows with every step; the "
         "trajectories of the particles are valid, the energies of `{}` are not",
-        this_case.label, environment->name(), this_case.method->entry.name, environment->name()));
+        this_case.name, environment->name(), this_case.method->entry.name, environment->name()));
   }
   if (on_limit.empty()) return;
   for (const Section& claim : recipe_.claims) {
@@ -631,17 +633,17 @@ void Feasibility::check_energy_claims(std::size_t index, Mistakes& mistakes) {
       where_readable([&] {
         if (!claim.has(key)) return;
         const std::string& quantity = claim.text(key);
-        const bool is_affected = quantity.starts_with(this_case.label + ".energy_environment") ||
-                                 quantity.starts_with(this_case.label + ".energy_interaction") ||
-                                 quantity.starts_with(this_case.label + ".energy_total") ||
-                                 quantity.starts_with("energy." + this_case.label + ".");
+        const bool is_affected = quantity.starts_with(this_case.name + ".energy_environment") ||
+                                 quantity.starts_with(this_case.name + ".energy_interaction") ||
+                                 quantity.starts_with(this_case.name + ".energy_total") ||
+                                 quantity.starts_with("energy." + this_case.name + ".");
         if (!is_affected) return;
         mistakes.add(
             claim.where(key),
             fmt::format("`{}` is an energy of the thermal environment `{}`, which is at the stability limit of "
                         "`{}` and grows without bound; take a smaller step or another grid, or claim a "
                         "quantity of the trajectories",
-                        quantity, on_limit, this_case.label));
+                        quantity, on_limit, this_case.name));
       });
     }
   }

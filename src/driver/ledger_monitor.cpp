@@ -233,18 +233,18 @@ std::optional<std::string> LedgerMonitor::warning() const {
     return fmt::format(
         "{}: energy_total drifts by {:.3g} J, which is round-off in springs that are very stiff for the step {}; the "
         "energies of the environments are invalid, the trajectory is not",
-        case_.label, history_.excursion, case_.step);
+        case_.name, history_.excursion, case_.step);
   }
   if (history_.unexplained_at < 0.0) {
     return fmt::format(
         "{}: energy_total drifts by {:.3g} J; from t = {:.6g} on the drift exceeds the {:.3g} J of the motion itself, "
         "so that the trajectory is invalid from there on",
-        case_.label, history_.excursion, history_.lost_at, energy_of_motion());
+        case_.name, history_.excursion, history_.lost_at, energy_of_motion());
   }
   return fmt::format(
       "{}: energy_total drifts by {:.3g} J; from t = {:.6g} on the drift exceeds the {:.3g} J expected of {} with step "
       "{}, so that the trajectory is invalid from there on",
-      case_.label, history_.excursion, history_.unexplained_at, history_.explained, case_.method->entry.name,
+      case_.name, history_.excursion, history_.unexplained_at, history_.explained, case_.method->entry.name,
       case_.step);
 }
 

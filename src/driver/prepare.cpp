@@ -118,14 +118,14 @@ void check_noise(const Recipe& recipe, const Experiment& experiment, const Study
       mistakes.add(this_case.options.where("on"),
                    fmt::format("{}: a study of the kind `{}` supports no noise, and `{}` {}; `noise = false` switches "
                                "the noise off",
-                               this_case.label, study.entry.name, this_case.label, noise_of(this_case)));
+                               this_case.name, study.entry.name, this_case.name, noise_of(this_case)));
     }
     if (recipe.output.boolean("work_rules")) {
       mistakes.add(
           recipe.output.where("work_rules"),
           fmt::format("`work_rules` integrate the work of damping alone, and `{}` {}; `noise = false` switches the "
                       "noise off",
-                      this_case.label, noise_of(this_case)));
+                      this_case.name, noise_of(this_case)));
     }
   }
 }
@@ -171,7 +171,7 @@ PreparedRun prepare(const std::string& text, const std::string& file, const std:
     throw UsageError(fmt::format("PETSc has no option {}; `-- -help` prints the options of this run's solvers", names));
   }
   for (const Case& this_case : prepared.experiment->cases()) {
-    if (this_case.start) spdlog::info("{}: thermal start, {}", this_case.label, this_case.start->description());
+    if (this_case.start) spdlog::info("{}: thermal start, {}", this_case.name, this_case.start->description());
   }
   prepared.certificates = certificates_of(*prepared.experiment, *prepared.feasibility);
   log_certificates(prepared.certificates);

@@ -124,7 +124,7 @@ int execute_run(const RunContext& context, const PreparedRun& prepared, std::uni
     const std::string& formulas = prepared.experiment->system().formulas;
     if (!formulas.empty()) failure->failure.reason += " (" + formulas + ")";
     file->attribute("failure",
-                    fmt::format("{}: step {}: {}", failure->label, failure->failure.step, failure->failure.reason));
+                    fmt::format("{}: step {}: {}", failure->name, failure->failure.step, failure->failure.reason));
   }
   // A stopped run writes them after it has been resumed.
   if (!stopped) write_certificates(*file, prepared.certificates);
@@ -134,12 +134,12 @@ int execute_run(const RunContext& context, const PreparedRun& prepared, std::uni
   file->close();
   file.reset();
   if (stopped) {
-    spdlog::warn("{}: stopped at step {} by {}; continue with: bathline resume {}", stopped->label, stopped->step,
+    spdlog::warn("{}: stopped at step {} by {}; continue with: bathline resume {}", stopped->name, stopped->step,
                  stopped->reason, stopped->checkpoint);
     return exit_code::stopped;
   }
   if (failure) {
-    spdlog::error("{}: step {} failed: {}; the data up to this step are in {}", failure->label, failure->failure.step,
+    spdlog::error("{}: step {} failed: {}; the data up to this step are in {}", failure->name, failure->failure.step,
                   failure->failure.reason, context.path);
     return exit_code::numerical_failure;
   }

@@ -109,11 +109,11 @@ void check_result(const std::string& path, const CheckpointReader& checkpoint, c
                       result.attribute("recipe_resolved"), prepared.recipe->resolved);
     for (std::size_t i = 0; i < complete + (records ? 1 : 0); ++i) {
       const std::int64_t needed = i < complete ? record_count(cases[i], every) : count_of(rows[0]);
-      const std::string time = cases[i].label + "/time";
+      const std::string time = cases[i].name + "/time";
       const std::int64_t there = result.has(time) ? result.shape(time).front() : 0;
       if (there >= needed) continue;
-      throw FileError(fmt::format("{} has {} records of {}, but {} was written after {}; resume an earlier checkpoint",
-                                  path, there, cases[i].label, checkpoint.path(), needed));
+      throw FileError(fmt::format("{} has {} of {}, but {} was written after {}; resume an earlier checkpoint", path,
+                                  counted(there, "record"), cases[i].name, checkpoint.path(), needed));
     }
   });
   if (restored) return;
@@ -296,8 +296,8 @@ int resume_run(const ResumeRequest& request, const Program& program, std::unique
   update_provenance(*file, "partial", resumption.context.wall_before);
   file->attribute("failure", std::string());
   file->attribute("petsc_options", resumption.context.provenance.petsc_options);
-  file->attribute("resumed",
-                  fmt::format("{} at step {} on {} ranks", utc_now(), resumption.total_steps, communicator.size()));
+  file->attribute("resumed", fmt::format("{} at step {} on {}", utc_now(), resumption.total_steps,
+                                         counted(communicator.size(), "rank")));
   return execute_run(resumption.context, *resumption.prepared, std::move(file), std::move(resumption.from),
                      communicator);
 }

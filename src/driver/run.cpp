@@ -5,11 +5,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <map>
 
 #include "driver/prepared_run.hpp"
+#include "recipe/printable_text.hpp"
 
 namespace bathline {
 
@@ -18,41 +20,45 @@ namespace {
 /// The environments of a problem: ", 345 sites (line, short), 500 oscillators (bath)".
 std::string environments_of(const Problem& problem) {
   struct SiteGroup {
-    std::int64_t sites = 0;
+    std::int64_t count = 0;  // of sites, or of environments without sites
     std::string names;
   };
   std::map<std::string, SiteGroup, std::greater<>> by_name;
   for (const auto& environment : problem.environments()) {
     const EnvironmentProperties& properties = environment->properties();
-    const bool is_endless = properties.sites == 0 && !properties.is_white;
-    SiteGroup& group =
-        by_name[properties.is_white ? "damper" : (is_endless ? "semi-infinite " : "") + properties.site_name];
-    group.sites += properties.is_white ? 1 : properties.sites;
+    const bool is_semi_infinite = properties.sites == 0 && !properties.is_white;
+    SiteGroup& group = by_name[properties.is_white ? "damper"
+                               : is_semi_infinite  ? "semi-infinite line"
+                                                   : properties.site_name];
+    group.count += std::max<std::int64_t>(properties.sites, 1);
     group.names += (group.names.empty() ? "" : ", ") + environment->name();
   }
   std::string text;
   for (const auto& [name, group] : by_name) {
-    const std::string count = group.sites == 0 ? "" : fmt::format("{} ", group.sites);
-    text += fmt::format(", {}{}{} ({})", count, name, group.sites == 1 ? "" : "s", group.names);
+    text += fmt::format(", {} ({})", counted(group.count, name), group.names);
   }
   return text;
 }
 
 }  // namespace
 
-void check_recipe(const RunRequest& request, const Program& program) {
+void check_recipe(const RunRequest& request, const Program& program, std::set<std::string>* printed) {
   const PreparedRun prepared = prepare(read_text(request.recipe, program.communicator()), request.recipe,
                                        request.settings, request.petsc_options, program);
   if (!program.communicator().is_root()) return;
-  fmt::print("{}: valid; {}\n", request.recipe, prepared.recipe->title);
+  const auto print = [&](const std::string& line) {
+    if (printed == nullptr || printed->insert(line).second) fmt::print("{}\n", line);
+  };
+  print(fmt::format("{}: valid; {}", request.recipe, prepared.recipe->title));
   for (std::size_t i = 0; i < prepared.experiment->cases().size(); ++i) {
     const Case& this_case = prepared.experiment->cases()[i];
     const std::string environments = environments_of(prepared.feasibility->problem(i));
     const std::optional<PoincarePlan>& section = prepared.experiment->output().section;
     const double points = section ? section->points(static_cast<double>(this_case.steps) * this_case.step) : 0.0;
-    fmt::print("  {:<24} {} on the {} system, {} steps of {}{}{}\n", this_case.label, this_case.method->entry.name,
-               this_case.closed ? "closed" : "open", this_case.steps, this_case.step, environments,
-               points > 0.0 ? fmt::format(", {:.0f} points of the section", points) : "");
+    print(fmt::format(
+        "  {:<24} {} on the {} system, {} of {}{}{}", this_case.name, this_case.method->entry.name,
+        this_case.closed ? "closed" : "open", counted(this_case.steps, "step"), this_case.step, environments,
+        points > 0.0 ? fmt::format(", {:.0f} point{} of the section", points, points < 1.5 ? "" : "s") : ""));
   }
 }
 

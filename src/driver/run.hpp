@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -56,8 +57,9 @@ class OutOfMemory : public std::runtime_error {
 };
 
 /// Reads and validates a recipe with all checks that are possible before a run. Throws UsageError with all mistakes.
-/// Warnings go to the log. @note Collective.
-void check_recipe(const RunRequest& request, const Program& program);
+/// Warnings go to the log. With `printed`, lines that it contains are not printed again, and others are added to it.
+/// @note Collective.
+void check_recipe(const RunRequest& request, const Program& program, std::set<std::string>* printed = nullptr);
 
 /// Runs a recipe and returns the exit code. Throws UsageError, before anything is written, for mistakes of the user and
 /// if another run is writing the result; `lock` is the caller's lock of the result, if it has one. @note Collective.

@@ -19,7 +19,7 @@ class Experiment;
 
 /// A numerical failure with the case it happened in.
 struct CaseFailure {
-  std::string label;
+  std::string name;
   Failure failure;
 };
 

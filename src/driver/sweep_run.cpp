@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <spdlog/details/null_mutex.h>
+#include <spdlog/sinks/dist_sink.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -16,6 +18,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "driver/checkpoints.hpp"
 #include "driver/prepared_run.hpp"
@@ -121,6 +124,33 @@ struct RequestedSweep {
   const Program& program;
   std::string text;
   Sweep sweep;
+};
+
+/// While it exists, the log shows equal messages once.
+class RepeatedMessageFilter {
+ public:
+  RepeatedMessageFilter() : sinks_(spdlog::default_logger()->sinks()) {
+    spdlog::default_logger()->sinks() = {std::make_shared<Sink>(sinks_)};
+  }
+  ~RepeatedMessageFilter() { spdlog::default_logger()->sinks() = sinks_; }
+  RepeatedMessageFilter(const RepeatedMessageFilter&) = delete;
+  RepeatedMessageFilter& operator=(const RepeatedMessageFilter&) = delete;
+
+ private:
+  class Sink : public spdlog::sinks::dist_sink<spdlog::details::null_mutex> {
+   public:
+    using dist_sink::dist_sink;
+
+   protected:
+    void sink_it_(const spdlog::details::log_msg& message) override {
+      if (shown_.emplace(message.payload.begin(), message.payload.end()).second) dist_sink::sink_it_(message);
+    }
+
+   private:
+    std::set<std::string> shown_;
+  };
+
+  std::vector<spdlog::sink_ptr> sinks_;
 };
 
 enum class State { absent, finished, unevaluated, interrupted, other };
@@ -256,10 +286,12 @@ int run_all(const RunRequest& request, const Program& program) {
 void check_all(const RunRequest& request, const Program& program) {
   const RequestedSweep requested(request, program);
   if (requested.sweep.count == 0) return check_recipe(request, program);
+  const RepeatedMessageFilter filter;
+  std::set<std::string> printed;
   for (const Element& element : requested.elements()) {
     RunRequest run = request;
     run.settings = all_settings(request, element.settings);
-    check_recipe(run, program);
+    check_recipe(run, program, &printed);
   }
 }
 

@@ -88,7 +88,7 @@ class ObserverList {
         observers_(run.observers),
         recorder_(run.file, case_, problem, output, heat, from),
         ledger_monitor_(case_, problem) {
-    if (output.section) section_.emplace(*output.section, run.file, case_.label, problem, from);
+    if (output.section) section_.emplace(*output.section, run.file, case_.name, problem, from);
   }
 
   /// Advances to the step `next`, passing every step to the Poincare section, if any. @note Collective.
@@ -197,7 +197,7 @@ bool checkpoint_if_due(const Run& run, std::int64_t step, bool is_due, double se
   observers.flush();
   run.file.flush();
   const std::string path = run.checkpoints.save(run.steps_before + step, stops, save);
-  if (stops) throw Stopped{run.checkpoints.stop_reason(), run.experiment.cases()[run.index].label, step, path};
+  if (stops) throw Stopped{run.checkpoints.stop_reason(), run.experiment.cases()[run.index].name, step, path};
   return true;
 }
 
@@ -222,7 +222,7 @@ std::optional<Failure> run_case(const Run& run, const CheckpointReader* from) {
   restore_from(from, [&] { observers.emplace(run, problem, output, heat, from); });
 
   const ProgressUnit unit = unit_of(problem);
-  run.progress.begin(this_case.label, this_case.steps, unit);
+  run.progress.begin(this_case.name, this_case.steps, unit);
   StepBatcher batcher(this_case, *stepper, unit.sites, problem.communicator());
 
   std::int64_t step = 0;
@@ -280,7 +280,7 @@ std::optional<Failure> run_case(const Run& run, const CheckpointReader* from) {
 
 std::vector<std::string> first_labels(const Experiment& experiment, std::size_t count) {
   std::vector<std::string> labels;
-  for (std::size_t i = 0; i < count; ++i) labels.push_back(experiment.cases().at(i).label);
+  for (std::size_t i = 0; i < count; ++i) labels.push_back(experiment.cases().at(i).name);
   return labels;
 }
 
@@ -306,7 +306,7 @@ std::optional<CaseFailure> run_trajectories(const Experiment& experiment, Result
       const Run run{experiment, i, steps_before, file, progress, checkpoints, observers};
       if (std::optional<Failure> failure = run_case(run, i == index ? from : nullptr)) {
         progress.end();
-        return CaseFailure{this_case.label, *failure};
+        return CaseFailure{this_case.name, *failure};
       }
     }
     steps_before += this_case.steps;

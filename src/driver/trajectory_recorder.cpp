@@ -48,7 +48,7 @@ SeriesLayout series_layout(const Case& this_case, const Problem& problem, bool w
   const ParticleSystem& system = problem.system();
   const LedgerNotes notes(problem);
   SeriesLayout layout;
-  layout.group = this_case.label;
+  layout.group = this_case.name;
   layout.dimensions = phase_dimensions(system);
   layout.variables = {
       {"q", "m", "position", {"particle", "axis"}},
@@ -161,10 +161,10 @@ TrajectoryRecorder::TrajectoryRecorder(ResultFile& file, const Case& this_case, 
                       restore(from))),
       is_root_(problem.communicator().is_root()),
       flushed_(std::chrono::steady_clock::now()) {
-  file.attribute("method", this_case.method->entry.name, this_case.label);
-  file.attribute("on", std::string(this_case.closed ? "closed" : "open"), this_case.label);
-  file.attribute("step", this_case.step, this_case.label);
-  file.attribute("steps", this_case.steps, this_case.label);
+  file.attribute("method", this_case.method->entry.name, this_case.name);
+  file.attribute("on", std::string(this_case.closed ? "closed" : "open"), this_case.name);
+  file.attribute("step", this_case.step, this_case.name);
+  file.attribute("steps", this_case.steps, this_case.name);
   for (std::size_t e = 0; e < problem.stepped_environments().size() && site_stride_ > 0; ++e) {
     Environment& environment = *problem.stepped_environments()[e];
     for (int axis = 0; axis < problem.system().axes; ++axis) {
@@ -183,7 +183,7 @@ TrajectoryRecorder::TrajectoryRecorder(ResultFile& file, const Case& this_case, 
       const std::int64_t end = (begin + pieces + site_stride_ - 1) / site_stride_;
       std::vector<double> sites;
       for (std::int64_t i = first; i < end; ++i) sites.push_back(static_cast<double>(i * site_stride_ + 1));
-      Snapshots snapshots{file.snapshots(this_case.label, "displacement" + suffix, "m",
+      Snapshots snapshots{file.snapshots(this_case.name, "displacement" + suffix, "m",
                                          "displacement of the sites of " + environment.name() + " from the start",
                                          sites, first, (field.total + site_stride_ - 1) / site_stride_, site,
                                          from == nullptr ? std::nullopt : std::optional(snapshot_count_)),

@@ -13,6 +13,7 @@
 
 #include "driver/prepared_run.hpp"
 #include "driver/unpacked_inputs.hpp"
+#include "recipe/printable_text.hpp"
 #include "record/claims.hpp"
 #include "record/result_integrity.hpp"
 #include "record/temporary_file.hpp"
@@ -104,18 +105,19 @@ int compare(const std::string& result, const std::string& rerun_path, bool to_th
       max_path = path;
     }
   }
+  const std::string variables = counted(static_cast<std::int64_t>(paths.size()), "variable");
   if (different > 0) {
-    fmt::print("{}: DIFFERS: {} of {} variables, {}\n", result, different, paths.size(),
+    fmt::print("{}: DIFFERS: {} of {}, {}\n", result, different, variables,
                to_the_bit ? "compared bit by bit" : fmt::format("compared to {:g} of their largest value", tolerance));
     return exit_code::claim_failed;
   }
   if (to_the_bit) {
-    fmt::print("{}: VERIFIED: all {} variables have the same bits\n", result, paths.size());
+    fmt::print("{}: VERIFIED: all {} have the same bits\n", result, variables);
   } else if (equal == paths.size()) {
-    fmt::print("{}: VERIFIED: all {} variables agree exactly\n", result, paths.size());
+    fmt::print("{}: VERIFIED: all {} agree exactly\n", result, variables);
   } else {
-    fmt::print("{}: VERIFIED: all {} variables agree to {:.1e} of their largest value ({})\n", result, paths.size(),
-               max_difference, max_path);
+    fmt::print("{}: VERIFIED: all {} agree to {:.1e} of their largest value ({})\n", result, variables, max_difference,
+               max_path);
   }
   return exit_code::complete;
 }
@@ -156,8 +158,8 @@ int verify_result(const VerifyRequest& request, const Program& program) {
     spdlog::warn("{} was written by another build: comparing to {:g} instead of bit by bit{}", request.result,
                  request.tolerance, differences);
   } else if (ranks[0] != communicator.size()) {
-    spdlog::warn("{} was computed on {} ranks, not {}: comparing to {:g} instead of bit by bit", request.result,
-                 ranks[0], communicator.size(), request.tolerance);
+    spdlog::warn("{} was computed on {}, not {}: comparing to {:g} instead of bit by bit", request.result,
+                 counted(ranks[0], "rank"), communicator.size(), request.tolerance);
     to_the_bit = false;
   }
 

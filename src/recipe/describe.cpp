@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "recipe/printable_text.hpp"
 #include "recipe/recipe_schema.hpp"
 #include "recipe/toml_reader.hpp"
 
@@ -267,7 +268,10 @@ std::string describe(const Recipe& recipe, const std::string& name, const Catalo
   const std::string& system = recipe.system.text("kind");
   std::string text = fmt::format("{} (recipe)\n{}{}", name, paragraphs(recipe.title, 2), described_paper(recipe.paper));
   text += "\nStudy\n" + item(study, summary_of(catalogue_schema.studies, study), "");
-  if (elements > 0) text += paragraphs(fmt::format("A sweep of {} runs: see `bathline sweep {}`.", elements, name), 6);
+  if (elements > 0)
+    text += paragraphs(fmt::format("A sweep of {}: see `bathline sweep {}`.",
+                                   counted(static_cast<std::int64_t>(elements), "run"), name),
+                       6);
   text += "\nSystem\n" + item(system, summary_of(catalogue_schema.systems, system), "");
   if (!recipe.environments.empty()) text += "\nEnvironments\n";
   for (const Section& environment : recipe.environments) {
@@ -281,20 +285,22 @@ std::string describe(const Recipe& recipe, const std::string& name, const Catalo
   return text;
 }
 
+std::string describe(const SectionSchema& section) {
+  const char* presence = section.repeated ? (section.required ? "one or more" : "any number")
+                                          : (section.required ? "required" : "optional");
+  std::string text = fmt::format("{} ({})\n{}", section.header(), presence, paragraphs(section.doc, 2));
+  if (section.entries != nullptr) {
+    text += paragraphs(fmt::format("Further keys depend on `{}`: see `bathline list {}`, `bathline describe NAME`.",
+                                   section.chooser, section.catalogue_name),
+                       2);
+  }
+  return text + described_parameters(section.parameters, 2);
+}
+
 std::string describe_recipe() {
   std::string text = "recipe\n" + paragraphs("One experiment, written in TOML. Keys and sections in their order:", 2) +
                      "\n" + described_parameters(recipe_keys(), 2);
-  for (const SectionSchema& section : recipe_sections()) {
-    const char* presence = section.repeated ? (section.required ? "one or more" : "any number")
-                                            : (section.required ? "required" : "optional");
-    text += fmt::format("\n{} ({})\n{}", section.header(), presence, paragraphs(section.doc, 2));
-    if (section.entries != nullptr) {
-      text += paragraphs(fmt::format("Further keys depend on `{}`: see `bathline list {}`, `bathline describe NAME`.",
-                                     section.chooser, section.catalogue_name),
-                         2);
-    }
-    text += described_parameters(section.parameters, 2);
-  }
+  for (const SectionSchema& section : recipe_sections()) text += "\n" + describe(section);
   text += "\n[sweep] (optional)\n" +
           paragraphs(
               "Lists of values under dotted keys of the recipe, such as time.step = [0.1, 0.05] or "

@@ -52,6 +52,10 @@ std::string printable(std::string_view text, std::size_t limit) {
   return out;
 }
 
+std::string counted(std::int64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
 bool is_utf8(std::string_view text) {
   while (!text.empty()) {
     const std::size_t length = character_length(text);

@@ -41,6 +41,9 @@ const std::vector<SectionSchema>& recipe_sections();
 /// The section called `name`; it must exist.
 const SectionSchema& recipe_section(const std::string& name);
 
+/// The text of `bathline describe NAME` for a section.
+std::string describe(const SectionSchema& section);
+
 /// The text of `bathline describe recipe`.
 std::string describe_recipe();
 

@@ -323,12 +323,39 @@ double value_of(const ResultReader& file, const ParsedQuantity& quantity, const 
   return statistic.value(name);
 }
 
+constexpr std::pair<const char*, const char*> documented_statistics[] = {
+    {"first", "first value"},
+    {"last", "last value"},
+    {"min", "smallest value"},
+    {"max", "largest value"},
+    {"min_at", "time of the first smallest value, or its coordinate on another first dimension"},
+    {"max_at", "time of the first largest value"},
+    {"mean", "mean of the values, each with the same weight"},
+    {"rms", "square root of the mean square"},
+    {"max_abs", "largest magnitude"},
+    {"peak_to_peak", "largest value minus smallest value"},
+    {"slope", "slope of the least-squares line over time, or over another first dimension"},
+    {"count", "number of values"},
+};
+
 }  // namespace
 
 const std::vector<std::string>& statistics() {
-  static const std::vector<std::string> names = {"first", "last", "min",     "max",          "min_at", "max_at",
-                                                 "mean",  "rms",  "max_abs", "peak_to_peak", "slope",  "count"};
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const auto& [name, doc] : documented_statistics) all.emplace_back(name);
+    return all;
+  }();
   return names;
+}
+
+std::string describe_statistics() {
+  std::string text =
+      "statistics\n"
+      "  The last part of a quantity, as in open.q[0].max_abs: one number of all values in the window of time from\n"
+      "  `from` to `until`. Without a statistic a quantity must be a single number.\n\n";
+  for (const auto& [name, doc] : documented_statistics) text += fmt::format("  {:<12}  {}\n", name, doc);
+  return text;
 }
 
 bool parse_quantity(const std::string& text, ParsedQuantity& quantity, std::string& reason) {

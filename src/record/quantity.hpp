@@ -21,6 +21,9 @@ struct ParsedQuantity {
 /// The names of the statistics.
 const std::vector<std::string>& statistics();
 
+/// The text of `bathline describe statistics`.
+std::string describe_statistics();
+
 /// Parses `text`; if it is not a quantity, returns false and sets `reason`.
 bool parse_quantity(const std::string& text, ParsedQuantity& quantity, std::string& reason);
 

@@ -57,10 +57,10 @@ class CommutativityStudy final : public Study {
       if (!is_compared(this_case)) continue;
       Measured measured;
       for (std::size_t draw = 0; draw <= random_dampings_.size(); ++draw) {
-        progress.begin(fmt::format("{}, damping {}", this_case.label, draw), this_case.steps);
+        progress.begin(fmt::format("{}, damping {}", this_case.name, draw), this_case.steps);
         const std::optional<Failure> failure = compare(this_case, draw, progress, measured);
         progress.end();
-        if (failure) return CaseFailure{this_case.label, *failure};
+        if (failure) return CaseFailure{this_case.name, *failure};
       }
       write(file, this_case, measured);
     }
@@ -131,7 +131,7 @@ class CommutativityStudy final : public Study {
   }
 
   void write(ResultFile& file, const Case& this_case, const Measured& measured) const {
-    const std::string group = "commutativity/" + this_case.label;
+    const std::string group = "commutativity/" + this_case.name;
     Dimension draw{"draw", {}, "1", "damping matrix; 0: that of the system, others: random"};
     for (std::size_t i = 0; i <= random_dampings_.size(); ++i) draw.values.push_back(static_cast<double>(i));
     const Dimension time = output_times(experiment_, this_case);

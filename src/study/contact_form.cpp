@@ -55,10 +55,10 @@ class ContactFormStudy final : public Study {
     for (const Case& this_case : experiment_.cases()) {
       if (!has_contact_form(this_case)) continue;
       MeasuredForm measured;
-      progress.begin(this_case.label + ", contact form", this_case.steps);
+      progress.begin(this_case.name + ", contact form", this_case.steps);
       const std::optional<Failure> failure = examine(this_case, progress, measured);
       progress.end();
-      if (failure) return CaseFailure{this_case.label, *failure};
+      if (failure) return CaseFailure{this_case.name, *failure};
       write(file, this_case, measured);
     }
     return std::nullopt;
@@ -150,7 +150,7 @@ class ContactFormStudy final : public Study {
   }
 
   void write(ResultFile& file, const Case& this_case, const MeasuredForm& measured) const {
-    const std::string group = "contact-form/" + this_case.label;
+    const std::string group = "contact-form/" + this_case.name;
     const Dimension time = output_times(experiment_, this_case);
     if (const auto* scheme = std::get_if<HerglotzScheme>(&this_case.scheme)) {
       const Problem problem = experiment_.make_problem(this_case);

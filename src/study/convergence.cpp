@@ -102,22 +102,22 @@ class ConvergenceStudy final : public Study {
     std::vector<std::vector<Column>> by_case;
     for (const Case& this_case : experiment_.cases()) {
       if (std::holds_alternative<ExactFlow>(this_case.scheme)) continue;
-      progress.begin(this_case.label + ", errors", static_cast<std::int64_t>(options_.steps.size()),
+      progress.begin(this_case.name + ", errors", static_cast<std::int64_t>(options_.steps.size()),
                      {.name = "step size"});
       std::vector<Measured> all = quantities();
       std::vector<double> work;
       for (std::size_t i = 0; i < options_.steps.size(); ++i) {
         if (std::optional<Failure> failure = measure(this_case, options_.steps[i], tasks, all, work))
-          return CaseFailure{this_case.label, *failure};
+          return CaseFailure{this_case.name, *failure};
         if (tasks.was_restored()) progress.skip(static_cast<std::int64_t>(i + 1));
         progress.update(static_cast<std::int64_t>(i + 1));
       }
       progress.end();
       for (Measured& measured : all) measured.errors.fit(options_.steps, options_.error_time);
-      labels.push_back(this_case.label);
+      labels.push_back(this_case.name);
       by_case.push_back(columns(all, work));
       write(this_case, all, by_case.back(), file);
-      log_fit_warnings(this_case.label, all);
+      log_fit_warnings(this_case.name, all);
       file.flush();
     }
     write_table(labels, by_case, file);
@@ -150,7 +150,7 @@ class ConvergenceStudy final : public Study {
     const std::size_t size = starts_.size() * (3 * all.size() + 1);
     std::vector<double> results;
     const std::optional<Failure> failure =
-        tasks.next(this_case.label, steps, size, results,
+        tasks.next(this_case.name, steps, size, results,
                    [&](std::vector<double>& numbers) { return compare(this_case, h, numbers); });
     if (failure) return failure;
     work.push_back(0.0);
@@ -287,7 +287,7 @@ class ConvergenceStudy final : public Study {
   void write(const Case& this_case, const std::vector<Measured>& all, const std::vector<Column>& all_columns,
              ResultFile& file) const {
     const Dimension step[] = {{"step", options_.steps, "s", "time step"}};
-    const std::string group = "convergence/" + this_case.label;
+    const std::string group = "convergence/" + this_case.name;
     for (const Column& column : all_columns) {
       file.array(group, column.variable, std::span(step).first(column.variable.dimensions.size()), column.values);
     }
@@ -360,8 +360,9 @@ std::unique_ptr<Study> make_convergence(const Recipe& recipe, const Experiment& 
                                count, options.error_time));
     } else if (std::abs(count - std::round(count)) > 1e-9 * count || count < 0.5) {
       mistakes.add(study.where("step_sizes"),
-                   fmt::format("step {} does not divide the {} {}", step,
-                               study.has("at") ? "time of the errors" : "end", options.error_time));
+                   fmt::format("step {} does not divide the {} {}; the nearest time that it divides is {:.15g}", step,
+                               study.has("at") ? "time of the errors" : "end", options.error_time,
+                               step * std::max(1.0, std::round(count))));
     }
   }
   options.against_open = study.text("reference") == "open";
@@ -380,7 +381,7 @@ std::unique_ptr<Study> make_convergence(const Recipe& recipe, const Experiment& 
       const std::optional<std::string> unsupported_reason = environment->unsupported_reason(ExactFlow{});
       if (!unsupported_reason) continue;
       mistakes.add(study.where("kind"),
-                   fmt::format("the reference solution of `{}` would be {}; use reference = \"open\"", this_case.label,
+                   fmt::format("the reference solution of `{}` would be {}; use reference = \"open\"", this_case.name,
                                *unsupported_reason));
     }
   }

@@ -98,8 +98,8 @@ class CovarianceStudy final : public Study {
       const StationaryCovariance steps = is_exact ? theory : covariance_of_steps(this_case, problem);
       if (!steps.matrix) return no_stationary_state(this_case, "the integrator", steps.slowest);
       if (&this_case == &experiment_.cases().front()) write(langevin_problem, *theory.matrix, "langevin", file);
-      write(problem, *steps.matrix, this_case.label, file);
-      file.number("covariance/" + this_case.label, "difference", "1",
+      write(problem, *steps.matrix, this_case.name, file);
+      file.number("covariance/" + this_case.name, "difference", "1",
                   "largest difference of a covariance from that of the Langevin equation, over the square root of "
                   "the variances of the latter",
                   difference(*steps.matrix, *theory.matrix));
@@ -109,7 +109,7 @@ class CovarianceStudy final : public Study {
 
  private:
   static CaseFailure no_stationary_state(const Case& this_case, const char* equation, const SlowestMotion& slowest) {
-    return {this_case.label,
+    return {this_case.name,
             {0, 0.0,
              fmt::format("there is no stationary state of {}, or none that can be told from round-off: {}; add damping "
                          "to that motion, or use a shorter step if the integrator is unstable",
@@ -174,7 +174,7 @@ std::unique_ptr<Study> make_covariance(const Recipe& recipe, const Experiment& e
     mistakes.add(this_case.options.where("on"),
                  fmt::format("a covariance study needs noise: `{}` needs on = \"open\" and a `kT`, or on = \"closed\" "
                              "with warm memories, dampers or semi-infinite lines and no other warm environment",
-                             this_case.label));
+                             this_case.name));
   }
   return std::make_unique<CovarianceStudy>(experiment);
 }

@@ -144,12 +144,12 @@ class DoubledVariablesStudy final : public Study {
       TwoDerivations derivations(problem.system(), problem.damping(), rule_of(this_case, problem.system()),
                                  this_case.step);
       MeasuredCase measured;
-      progress.begin(this_case.label + ", doubled", this_case.steps);
+      progress.begin(this_case.name + ", doubled", this_case.steps);
       std::optional<Failure> failure = compare_at_random(derivations, problem, measured);
       if (!failure) failure = measure_order(this_case, problem, measured);
       if (!failure) failure = compare_solutions(this_case, derivations, problem, progress, measured);
       progress.end();
-      if (failure) return CaseFailure{this_case.label, *failure};
+      if (failure) return CaseFailure{this_case.name, *failure};
       write(file, this_case, measured);
     }
     return std::nullopt;
@@ -231,7 +231,7 @@ class DoubledVariablesStudy final : public Study {
   }
 
   void write(ResultFile& file, const Case& this_case, const MeasuredCase& measured) const {
-    const std::string group = "doubled-variables/" + this_case.label;
+    const std::string group = "doubled-variables/" + this_case.name;
     Dimension draw{"draw", {}, "1", "draw of random positions, counted from 0"};
     for (std::int64_t i = 0; i < draws_.count; ++i) draw.values.push_back(static_cast<double>(i));
     if (!draws_.order_steps.empty()) {

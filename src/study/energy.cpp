@@ -103,7 +103,7 @@ class EnergyStudy final : public Study {
     if (failure) return failure;
     for (std::size_t i = 0; i < experiment_.cases().size(); ++i) {
       const EnergySeries& series = recorder.all()[i];
-      const std::string& label = experiment_.cases()[i].label;
+      const std::string& label = experiment_.cases()[i].name;
       write(label, analyse(series.time, series.total, blocks_), file);
       if (!series.invariant.empty()) write_invariant(label, analyse(series.time, series.invariant, blocks_), file);
     }
@@ -163,7 +163,7 @@ std::unique_ptr<Study> make_energy(const Recipe& recipe, const Experiment& exper
     if (record_count(this_case, every) >= blocks) continue;
     mistakes.add(study.where("blocks"),
                  fmt::format("{} blocks need as many records, but `{}` has {}: lower [output] `every` or raise the end",
-                             blocks, this_case.label, record_count(this_case, every)));
+                             blocks, this_case.name, record_count(this_case, every)));
   }
   return std::make_unique<EnergyStudy>(experiment, static_cast<std::size_t>(blocks), study.boolean("invariants"));
 }

@@ -87,7 +87,7 @@ class EnergyTransferStudy final : public Study {
       // W_d exists only if all powers of the step matrix tend to 0.
       const SlowestMotion slowest = slowest_motion_of_steps(step, this_case.step);
       if (!slowest.decays()) {
-        return CaseFailure{this_case.label,
+        return CaseFailure{this_case.name,
                            {0, 0.0,
                             fmt::format("the spectral radius of the step matrix is not below 1, so that its Lyapunov "
                                         "equation has no solution: {}",
@@ -95,8 +95,8 @@ class EnergyTransferStudy final : public Study {
       }
       const MatrixXd w_s = solve_discrete_lyapunov(step, dissipation_form(this_case.scheme, problem, this_case.step));
       if (std::optional<Failure> failure = measure_symmetry(this_case, w_s, file))
-        return CaseFailure{this_case.label, *failure};
-      file.number("energy-transfer/" + this_case.label, "symmetry_difference", "1", "2-norm of W_s - W",
+        return CaseFailure{this_case.name, *failure};
+      file.number("energy-transfer/" + this_case.name, "symmetry_difference", "1", "2-norm of W_s - W",
                   spectral_norm(w_s - w));
       const MatrixXd rate = this_case.step * dissipation;
       const MatrixXd w_d = solve_discrete_lyapunov(step, rate);
@@ -104,7 +104,7 @@ class EnergyTransferStudy final : public Study {
           solve_discrete_lyapunov(step, displacement_dissipation_form(step, problem.damping(), this_case.step));
       const Norms norms{spectral_norm(w_d - w), spectral_norm(w_displacements - w), spectral_norm(w)};
       if (std::holds_alternative<ExactFlow>(this_case.scheme)) {
-        write(file, this_case.label, times, theory, theory, norms);
+        write(file, this_case.name, times, theory, theory, norms);
         continue;
       }
       Transfer discrete;
@@ -119,7 +119,7 @@ class EnergyTransferStudy final : public Study {
         transferred += x.dot(rate * x);
         x = step * x;
       }
-      write(file, this_case.label, times, discrete, theory, norms);
+      write(file, this_case.name, times, discrete, theory, norms);
     }
     return std::nullopt;
   }
@@ -142,7 +142,7 @@ class EnergyTransferStudy final : public Study {
       if (std::optional<Failure> failure = stepper->advance(records[i + 1] - records[i])) return failure;
     }
     const Dimension time[] = {{"time", times, "s", "time"}};
-    file.array("energy-transfer/" + this_case.label,
+    file.array("energy-transfer/" + this_case.name,
                {"energy_symmetry", "J", "x^T W_s x plus the work of damping so far, a constant", {"time"}}, time,
                symmetry);
     return std::nullopt;
@@ -185,7 +185,7 @@ std::unique_ptr<Study> make_energy_transfer(const Recipe& recipe, const Experime
     if (!slowest.decays()) {
       mistakes.add(study.where("kind"), fmt::format("the open system of `{}` has an undamped mode, so that its "
                                                     "Lyapunov equation has no solution; add damping: {}",
-                                                    this_case.label, describe(slowest)));
+                                                    this_case.name, describe(slowest)));
     }
   }
   if (!any_open) mistakes.add(study.where("kind"), "an energy-transfer study needs an integrator with on = \"open\"");

@@ -92,7 +92,7 @@ void read_measurement_options(const Recipe& recipe, const Experiment& experiment
           study.where("blocks"),
           fmt::format("blocks = {}: a block has {:.6g} s in {}, too few records; take fewer blocks, or records "
                       "more often, by `every` in [output]",
-                      options.blocks, block, this_case.label));
+                      options.blocks, block, this_case.name));
       return;
     }
     if (columns.lags <= columns.shortest_block()) continue;
@@ -100,7 +100,7 @@ void read_measurement_options(const Recipe& recipe, const Experiment& experiment
         study.where("max_lag"),
         fmt::format("max_lag = {}: a block has {:.6g} s in {}, with {} records at equal intervals, too few for "
                     "the longest lag; take fewer blocks, or records more often, by `every` in [output]",
-                    *options.max_lag, block, this_case.label, columns.shortest_block()));
+                    *options.max_lag, block, this_case.name, columns.shortest_block()));
     return;
   }
 }

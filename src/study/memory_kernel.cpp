@@ -56,7 +56,7 @@ std::optional<Failure> measure(const Experiment& experiment, const Case& this_ca
   const std::vector<double>& force_formula = analytic.random_force;
   const std::size_t size = axes * times.size();
   const auto run_task = [&](Problem& clamped, ForceSeries& forces) {
-    return tasks.next(this_case.label, this_case.steps, size, forces,
+    return tasks.next(this_case.name, this_case.steps, size, forces,
                       [&](ForceSeries& result) { return record_clamped_force(this_case, steps, clamped, result); });
   };
   if (std::optional<Failure> failure = run_task(problem, force_at_start)) return failure;
@@ -77,7 +77,7 @@ std::optional<Failure> measure(const Experiment& experiment, const Case& this_ca
       force_error = std::max(force_error, std::abs(force_at_start[i * axes + axis] - force_formula[i * axes + axis]));
     }
   }
-  const std::string group = "memory-kernel/" + this_case.label + "/" + environment.name();
+  const std::string group = "memory-kernel/" + this_case.name + "/" + environment.name();
   Dimension axis{"axis", {}, "1", "axis, counted from 0"};
   for (std::size_t i = 0; i < axes; ++i) axis.values.push_back(static_cast<double>(i));
   const Dimension over_time[] = {{"time", times, "s", "time"}};
@@ -145,14 +145,14 @@ std::optional<CaseFailure> measure_memory_kernel(const Experiment& experiment, R
                                                  ResumableTasks& tasks) {
   for (const Case& this_case : experiment.cases()) {
     if (!this_case.closed || std::holds_alternative<ExactFlow>(this_case.scheme)) continue;
-    progress.begin(this_case.label + " clamped", static_cast<std::int64_t>(this_case.environments.size()),
+    progress.begin(this_case.name + " clamped", static_cast<std::int64_t>(this_case.environments.size()),
                    {.name = "environment"});
     for (std::size_t i = 0; i < this_case.environments.size(); ++i) {
       if (experiment.is_white(this_case.environments[i])) continue;
       Case single = this_case;
       single.environments = {this_case.environments[i]};
       if (std::optional<Failure> failure = measure(experiment, single, file, tasks))
-        return CaseFailure{this_case.label, *failure};
+        return CaseFailure{this_case.name, *failure};
       if (tasks.was_restored()) progress.skip(static_cast<std::int64_t>(i + 1));
       progress.update(static_cast<std::int64_t>(i + 1));
     }

@@ -56,7 +56,7 @@ class PathRecorder final : public Observer {
     }
   };
   void record(const StateView& moment, const EnergyLedger&) override {
-    Path& path = paths_[moment.this_case.label];
+    Path& path = paths_[moment.this_case.name];
     path.time.push_back(moment.time);
     path.step.push_back(static_cast<double>(moment.step));
     const auto append = [](std::vector<double>& vectors, const Eigen::VectorXd& vector) {
@@ -109,7 +109,7 @@ std::vector<Pair> find_pairs(const Section& study, const Experiment& experiment,
             "\"{}\" does not name a closed and an open integrator of this recipe, as in \"closed:reduced\"", text));
       } else if (closed->step != open->step) {
         add_mistake(fmt::format("`{}` and `{}` have different steps and cannot be compared record by record",
-                                closed->label, open->label));
+                                closed->name, open->name));
       } else {
         pairs.push_back({closed, open});
       }
@@ -168,8 +168,8 @@ class ReductionStudy final : public Study {
     }
     const int particles = experiment_.system().particles;
     const int axes = experiment_.system().axes;
-    const PathRecorder::Path& closed = recorder.path(pair.closed->label);
-    const PathRecorder::Path& open = recorder.path(pair.open->label);
+    const PathRecorder::Path& closed = recorder.path(pair.closed->name);
+    const PathRecorder::Path& open = recorder.path(pair.open->name);
     std::vector<double> differences;
     double amplitude = 0.0, max_until = 0.0, max_after = 0.0;
     for (const double q : open.q) amplitude = std::max(amplitude, std::abs(q));
@@ -185,7 +185,7 @@ class ReductionStudy final : public Study {
       maximum = std::max(maximum, largest);
       if (std::isnan(first_step) && largest > threshold) first_step = closed.step[k];
     }
-    const std::string group = "reduction/" + pair.closed->label;
+    const std::string group = "reduction/" + pair.closed->name;
     Dimension time{"time", closed.time, "s", "time"};
     Dimension particle{"particle", {}, "1", "particle, counted from 0"};
     for (int i = 0; i < particles; ++i) particle.values.push_back(i);
@@ -201,7 +201,7 @@ class ReductionStudy final : public Study {
     file.number(group, "first_difference_step", "1", "first recorded step whose difference exceeds the threshold",
                 first_step);
     if (!closed.p.empty()) compare_momenta(closed, open, {time, particle}, group, file);
-    file.attribute("reduced", pair.open->label, group);
+    file.attribute("reduced", pair.open->name, group);
   }
 
   void compare_momenta(const PathRecorder::Path& closed, const PathRecorder::Path& open,

@@ -24,8 +24,9 @@ void refuse_reserved_names(const Recipe& recipe, const std::vector<std::string>&
     mistakes.add(
         integrator.where("name"),
         fmt::format(
-            "name = \"{}\": the results of a study of the kind `{}` use this name otherwise; choose another one", label,
-            recipe.study.text("kind")));
+            "name = \"{}\": the results of a study of the kind `{}` contain another group of this name; choose another "
+            "one",
+            label, recipe.study.text("kind")));
   }
 }
 

@@ -119,10 +119,10 @@ class SubstitutingSystemStudy final : public Study {
     for (const Case& this_case : experiment_.cases()) {
       if (!has_substituting_system(this_case)) continue;
       Measured measured;
-      progress.begin(this_case.label + ", substituting system", this_case.steps);
+      progress.begin(this_case.name + ", substituting system", this_case.steps);
       const std::optional<Failure> failure = examine(this_case, progress, measured);
       progress.end();
-      if (failure) return CaseFailure{this_case.label, *failure};
+      if (failure) return CaseFailure{this_case.name, *failure};
       write(file, this_case, measured);
     }
     return std::nullopt;
@@ -170,7 +170,7 @@ class SubstitutingSystemStudy final : public Study {
   }
 
   void write(ResultFile& file, const Case& this_case, const Measured& measured) const {
-    const std::string group = "substituting-system/" + this_case.label;
+    const std::string group = "substituting-system/" + this_case.name;
     const Dimension time = output_times(experiment_, this_case);
     const auto series = [&](const char* name, const char* units, const char* long_name, double Largest::*member) {
       std::vector<double> values;

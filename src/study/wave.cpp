@@ -23,7 +23,7 @@ class WaveObserver final : public Observer {
   WaveObserver(std::string label, double threshold) : label_(std::move(label)), threshold_(threshold) {}
 
   void snapshot(const StateView& moment) override {
-    if (moment.this_case.label != label_) return;
+    if (moment.this_case.name != label_) return;
     Environment& line = *moment.problem.stepped_environments().front();
     double farthest = 0.0;  // the head
     for (int axis = 0; axis < moment.problem.system().axes; ++axis) {
@@ -40,7 +40,7 @@ class WaveObserver final : public Observer {
   }
 
   void record(const StateView& moment, const EnergyLedger&) override {
-    if (moment.this_case.label != label_) return;
+    if (moment.this_case.name != label_) return;
     time.push_back(moment.time);
     incoming.push_back(0.0);
     if (!moment.problem.communicator().is_root()) return;  // the force on the head is known there
@@ -83,7 +83,7 @@ class WaveStudy final : public Study {
 
   std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) override {
     const Case& this_case = *examined_case(experiment_);
-    WaveObserver wave(this_case.label, threshold_);
+    WaveObserver wave(this_case.name, threshold_);
     Observer* const observers[] = {&wave};
     if (std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, checkpoints, observers))
       return failure;
@@ -123,7 +123,7 @@ class WaveStudy final : public Study {
       file.number("wave", "front_speed_theory", "sites/s", "sqrt(lambda/M)", *speed);
       file.number("wave", "echo_time_theory", "s", "2 sites sqrt(M/lambda)", line.properties().echo.time);
     }
-    file.attribute("integrator", this_case.label, "wave");
+    file.attribute("integrator", this_case.name, "wave");
     return std::nullopt;
   }
 

@@ -206,7 +206,11 @@ class DefaultTest(unittest.TestCase):
         np.testing.assert_allclose(formula.get_ydata(), expected)
 
     def test_ensemble_shows_means_with_standard_errors(self):
-        warm = OSCILLATOR.replace("lambda = 10.0", "lambda = 10.0\nkT = 1.0")
+        cold = OSCILLATOR.replace("lambda = 10.0", "lambda = 10.0\nkT = 1.0")
+        panels, _ = self.drawn(cold + study("ensemble", "realisations = 8"))
+        # Equipartition does not hold while the particle warms up.
+        self.assertEqual(len(panels["mean kinetic energy"].lines), 1)
+        warm = cold.replace("[[environments]]", 'start = "thermal"\n[[environments]]')
         panels, _ = self.drawn(warm + study("ensemble", "realisations = 8"))
         self.assertEqual(list(panels), ["mean position", "mean kinetic energy"])
         panels, result = self.drawn(warm + study("ensemble", "realisations = 8", "max_lag = 1.0"))
@@ -226,12 +230,20 @@ class DefaultTest(unittest.TestCase):
             'first_passages = [{name = "fall", of = "x"}]',
         )
         panels, result = self.drawn(recipe + study("ensemble", *options))
-        self.assertEqual(list(panels)[-2:], ["distribution of x", "survival until the first fall"])
+        self.assertEqual(list(panels)[-2], "distribution of x")
+        *_, (title, panel) = panels.items()
+        lines = title.splitlines()
+        self.assertEqual(lines[0], "survival until the first fall")
+        for label, line in zip(("gjf", "open"), lines[1:], strict=True):
+            mean, error, fraction = (
+                result.quantity(f"ensemble.{label}.fall_{part}") for part in ("mean", "mean_error", "fraction")
+            )
+            self.assertEqual(line, f"{label}: mean {mean:.3g} ± {error:.2g} s, {fraction:.0%} passed")
         _, second, expected = self.lines(panels["distribution of x"])
         density = result.quantity("ensemble.open.x_density")
         np.testing.assert_allclose(second, np.stack([np.linspace(-0.9, 0.9, 10), density], -1))
         np.testing.assert_allclose(expected[:, 1], result.quantity("ensemble.open.x_density_expected"))
-        survival = [line[:, 1] for line in self.lines(panels["survival until the first fall"])]
+        survival = [line[:, 1] for line in self.lines(panel)]
         np.testing.assert_allclose(survival[1], result.quantity("ensemble.open.fall_survival"))
         alone, result = self.drawn(recipe.replace(REDUCED, "") + study("ensemble", *options))
         self.assertIn("distribution of x", alone)
@@ -239,6 +251,34 @@ class DefaultTest(unittest.TestCase):
         # A single record is not drawn as a curve.
         panels, _ = self.drawn(recipe + study("ensemble", "burn_in = 3.99", "max_lag = 0.0", *options))
         self.assertNotIn("velocity autocorrelation", panels)
+
+    def test_a_long_chain_is_a_map_over_particles_and_time(self):
+        long = CHAIN.replace("particles = 8", "particles = 24").replace("mode_energies = true", "")
+        lattice = long.replace('"sin(pi*(i + 1)/(n + 1))"', '"i + 0.1*sin(i)"').replace('ends = "fixed"', 'ends = "free"')
+        shifted = lattice.replace('kind = "fput", k = 1.0, alpha = 0.25', 'kind = "formula", V = "(r - 1)^2/2"')
+        for recipe, is_difference in ((long, False), (shifted, True)):
+            _, result = self.drawn(recipe)
+            axes = result.plot().axes[0]
+            self.assertEqual((axes.get_xlabel(), axes.get_ylabel()), ("particle", "time (s)"))
+            q = result["verlet"].q.values[..., 0]
+            drawn = axes.collections[0].get_array().reshape(q.shape)
+            np.testing.assert_allclose(drawn, q - q[0] if is_difference else q)
+        panels, _ = self.drawn(CHAIN.replace("mode_energies = true", ""))
+        self.assertIn("particle 0", panels)
+
+    def test_ensembles_of_several_particles_show_their_temperatures(self):
+        warm = CHAIN.replace('"stoermer-verlet"', '"gjf"').replace('on = "closed"', 'on = "open"')
+        warm = warm.replace('"fput", k = 1.0, alpha = 0.25', '"harmonic", k = 1.0')
+        warm = warm.replace("mode_energies = true", f'damping = {[0.5] * 8}\nkT = {[2.0, 1.5] * 4}\nstart = "thermal-momenta"')
+        panels, result = self.drawn(warm + study("ensemble", "realisations = 8", "burn_in = 10.0"))
+        profile = panels["temperature profile"]
+        np.testing.assert_allclose(profile.lines[0].get_ydata(), 2.0 * result.quantity("ensemble.verlet.kinetic_mean"))
+        (bars,) = profile.collections
+        lengths = [np.ptp(segment[:, 1]) for segment in bars.get_segments()]
+        np.testing.assert_allclose(lengths, 4.0 * result.quantity("ensemble.verlet.kinetic_mean_error"))
+        # The marks of the first and the last particle are not cut.
+        self.assertFalse(profile.lines[0].get_clip_on())
+        self.assertEqual(profile.get_xlim(), (0.0, 7.0))
 
     def test_covariance_shows_temperatures_and_noise_minus_friction(self):
         chain = (

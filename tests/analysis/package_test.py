@@ -15,11 +15,14 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
+import matplotlib
+import matplotlib.image
 import numpy as np
 import xarray
 
 import synthetic
 import bathline
+from bathline import figure as figure_module
 from bathline.statistic import STATISTICS
 
 RECIPE = """
@@ -78,6 +81,25 @@ class PackageTest(unittest.TestCase):
                 self.assertEqual(result["verlet"].q.attrs["units"], "m")
                 self.assertEqual(list(result), ["verlet"])
                 self.assertEqual(result.status, "complete")
+
+    def test_mistakes_in_dicts_are_named_by_their_keys(self):
+        base = tomllib.loads(RECIPE)
+        claim = {"name": "a", "quantity": "verlet.q.max", "bounds": [0.0, 2.0]}
+        for change, message in (
+            ({"system": base["system"] | {"kk": 1.0}}, r"^system\.kk: unknown key `kk`"),
+            ({"time": base["time"] | {"step": -1.0}}, r"^time\.step: "),
+            ({"claims": [claim, claim | {"name": "b", "quantity": "verlet.q.max["}]}, r"^claims\.1\.?(quantity)?: .*quantity"),
+            ({"time": {}}, r"^time: "),
+            ({"studies": {"kind": "wave"}}, r"^studies: "),
+        ):
+            for call in (bathline.check, bathline.run, bathline.sweep):
+                with self.subTest(message=message, call=call.__name__):
+                    with self.assertRaisesRegex(bathline.UsageError, message) as raised:
+                        call(base | change)
+                    self.assertNotIn("/", str(raised.exception))
+        with self.assertRaisesRegex(bathline.UsageError, r"recipe:\d+:\d+: ") as raised:
+            bathline.check(RECIPE.replace("step =", "stepp ="))
+        self.assertNotIn("/", str(raised.exception))
 
     def test_set_ranks_and_output(self):
         output = self.folder / "x.h5"
@@ -182,7 +204,7 @@ class PackageTest(unittest.TestCase):
         self.assertEqual([float(row["verlet.energy_total.peak_to_peak"]) for row in rows], energies)
 
     def test_errors_contain_the_messages_of_the_program(self):
-        with self.assertRaisesRegex(bathline.UsageError, r"recipe\.toml:9:.*`dampping`.*did you mean"):
+        with self.assertRaisesRegex(bathline.UsageError, r"recipe:9:.*`dampping`.*did you mean"):
             bathline.run(RECIPE.replace("damping", "dampping"), progress=False)
         with self.assertRaisesRegex(bathline.UsageError, "no/such/recipe.toml: No such file"):
             bathline.check("no/such/recipe.toml")
@@ -198,6 +220,48 @@ class PackageTest(unittest.TestCase):
         with bathline.run(RECIPE + figure, progress=False) as result:
             line = result.plot().axes[0].lines[0]
             np.testing.assert_allclose(line.get_ydata(), verlet(0.1, 10), rtol=0, atol=1e-14)
+
+    def test_figures_neither_use_nor_change_the_settings_of_the_session(self):
+        sweep = bathline.sweep(RECIPE, over={"time.step": [0.1, 0.05]}, progress=False)
+        bad = RECIPE + '[figure]\nkind = "lines"\n[[figure.panels]]\nseries = [{of = "verlet.none"}]\n'
+        with matplotlib.rc_context({"text.usetex": True, "font.size": 20.0, "savefig.dpi": 50, "text.latex.preamble": "bad"}):
+            before = dict(matplotlib.rcParams)
+            with bathline.run(RECIPE, progress=False) as result:
+                figure = result.plot()
+            figure.savefig(self.folder / "a.png")
+            figure_module.save(result_of_sweep := sweep.plot("swing", against="time.step"), self.folder / "b")
+            result_of_sweep.canvas.draw()
+            with bathline.run(bad, progress=False) as result, self.assertRaises(bathline.AnalysisError):
+                result.plot()
+            (self.folder / "r.toml").write_text(bad)
+            figure_module.check_recipe(self.folder / "r.toml")
+            self.assertEqual(dict(matplotlib.rcParams), before)
+        axes = figure.axes[0]
+        self.assertEqual((axes.xaxis.label.get_size(), axes.xaxis.label.get_usetex()), (9, False))
+        self.assertEqual(matplotlib.image.imread(self.folder / "a.png").shape[1], round(200 * figure.get_size_inches()[0]))
+
+    def test_numbers_with_units_of_time_remain_numbers(self):
+        units = {"age": ("0.1234567890123*x + 1e-11", "days"), "lapse": ("x/3e9", "seconds"), "since": ("x", "hours since 2026-01-01")}
+        recipe = {
+            "title": "units of time",
+            "system": {
+                "kind": "formula",
+                "coordinates": ["x"],
+                "masses": [1.0],
+                "V": "2*x^2",
+                "q0": [0.5],
+                "observables": {name: {"formula": formula, "units": unit} for name, (formula, unit) in units.items()},
+            },
+            "time": {"step": 0.1, "end": 1.0},
+            "integrators": [{"method": "leapfrog", "name": "verlet", "on": "closed"}],
+        }
+        with bathline.run(recipe, progress=False) as result:
+            q = result["verlet"].q[:, 0, 0].values
+            for name, expected in (("age", 0.1234567890123 * q + 1e-11), ("lapse", q / 3e9), ("since", q)):
+                np.testing.assert_allclose(np.ravel(result["verlet"][name].values), expected, rtol=1e-15)
+                self.assertEqual(result["verlet"][name].dtype.kind, "f")
+                if hasattr(xarray, "open_datatree"):
+                    self.assertEqual(result.tree["verlet"][name].dtype.kind, "f")
 
     def test_texts_added_to_a_figure_change_its_layout(self):
         figure = '\n[figure]\nkind = "lines"\n[[figure.panels]]\nseries = [{of = "verlet.q[0]", name = "q"}]\n'

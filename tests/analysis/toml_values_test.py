@@ -82,6 +82,17 @@ class ValuesTest(unittest.TestCase):
             words = rf"^system\.q0\.1: {description} cannot be stored .* accepts texts, numbers"
             with self.assertRaisesRegex(bathline.UsageError, words):
                 bathline.run(recipe(q0=[1.0, value]), progress=False)
+        for masked, element in (
+            (np.ma.array([[1.0, 2.0], [3.0, 4.0]], mask=[[False, False], [True, False]]), r"1\.0"),
+            ([np.ma.array([1.0, 2.0], mask=[False, True])], r"0\.1"),
+            ([1.0, np.ma.masked], "1"),
+            (np.ma.array([1, 2], mask=[False, True], dtype=object), "1"),
+        ):
+            with self.assertRaisesRegex(bathline.UsageError, rf"^system\.q0\.{element}: this element is masked"):
+                bathline.run(recipe(), set={"system.q0": masked}, progress=False)
+        with self.assertRaisesRegex(bathline.UsageError, r"^system\.q0\.1: a value of type NAType cannot be stored"):
+            bathline.run(recipe(q0=pandas.array([1.0, None], dtype="Float64")), progress=False)
+        self.assertEqual(as_toml(np.ma.array([1.0, 2.0])), [1.0, 2.0])
         with self.assertRaisesRegex(bathline.UsageError, r"^integrators\.0\.name: None cannot be stored"):
             bathline.check(recipe() | {"integrators": [{"method": "gauss", "name": None}]})
         with self.assertRaisesRegex(bathline.UsageError, r"^system\.parameters\.b: None cannot be stored"):

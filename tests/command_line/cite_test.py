@@ -68,6 +68,16 @@ class CiteTest(FolderTest):
         one = run(["cite", path, *with_sets, "--unset", "sweep", "--set", "integrators.open.method=rk4"])
         self.assertNotIn("yoshida1990", keys_in(one.out))
 
+    def test_names_and_titles_are_no_entries_of_catalogues(self):
+        base = self.cited(OSCILLATOR)
+        environment = {"name": "yoshida4", "kind": "spring-mass-line", "M": 0.1, "lambda": 1.0, "sites": 8, "attach": 0}
+        figure = {"kind": "wave"}
+        line = set(self.cited(changed(OSCILLATOR, environments=[environment | {"name": "line"}])))
+        self.assertEqual(set(self.cited(changed(OSCILLATOR, environments=[environment]))), line)
+        self.assertEqual(self.cited(changed(OSCILLATOR, figure=figure, title="simoes2020")), base)
+        wave = set(self.cited(changed(OSCILLATOR, study={"kind": "energy"})))
+        self.assertNotEqual(wave, set(base))
+
     def test_every_installed_recipe_is_cited_once(self):
         keys = set(keys_in((SOURCE / "src" / "references.bib").read_text().partition("\n\n")[2]))
         for name in ("limebeer2020/fig06", "martin2018/fig7_1", "simoes2020/fig01"):

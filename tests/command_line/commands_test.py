@@ -80,6 +80,17 @@ class DescribeTest(FolderTest):
         for section in ("[system]", "[[environments]]", "[time]", "[[integrators]]", "[study]", "[output]"):
             self.assert_said_once(outcome, f"\n{section} (")
 
+    def test_sections_and_statistics_have_pages(self):
+        outcome = run(["describe", "claims"])
+        self.assert_code(outcome, 0)
+        for said in ("[[claims]] (any number)", "relative_tolerance", "statistics\n", "peak_to_peak"):
+            self.assertIn(said, outcome.out)
+        statistics = run(["describe", "statistics"]).out
+        self.assertTrue(outcome.out.endswith(statistics))
+        for name in ("first", "min_at", "rms", "count"):
+            self.assertRegex(statistics, rf"(?m)^  {name} +\S")
+        self.assertIn("did you mean `statistics`?", run(["describe", "statistic"]).err)
+
     def test_a_similar_name_is_suggested(self):
         for ranks in (None, 2):
             outcome = run(["describe", "stormer-verlet"], ranks)

@@ -157,6 +157,15 @@ class SweepTest(FolderTest):
                 self.assertEqual(float(row["start"]), file["claims/measured"][0])
                 self.assertEqual(row["start passed"], str(int(file["claims/passed"][0])))
 
+    def test_the_check_of_a_sweep_says_a_line_once(self):
+        self.recipe.write_text(toml(OSCILLATOR) + "\n[sweep]\ntime.end = [0.33, 0.73]\nsystem.q0 = [[1.0], [2.0], [3.0]]\n")
+        outcome = self.must("check", self.recipe)
+        lines = (outcome.out + outcome.err).splitlines()
+        self.assertEqual(len(lines), len(set(lines)))
+        self.assertEqual(outcome.out.count("valid;"), 1)
+        self.assertEqual(outcome.err.count("closed: step 0.05 does not divide the end 0.33"), 1, outcome.err)
+        self.assertEqual(outcome.err.count("closed: step 0.05 does not divide the end 0.73"), 1, outcome.err)
+
     def test_mistakes(self):
         for sweep, message in (
             ("[sweep]\n", "has no list"),

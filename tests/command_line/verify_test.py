@@ -55,7 +55,7 @@ class VerifyTest(FolderTest):
 
     def test_on_other_ranks_to_a_tolerance(self):
         outcome = self.verify(self.copy(), ranks=3)
-        self.assert_said_once(outcome, "was computed on 1 ranks, not 3")
+        self.assert_said_once(outcome, "was computed on 1 rank, not 3")
         self.assertRegex(outcome.out, r"VERIFIED: all \d+ variables agree")
         # The warning says that they were not compared bit by bit.
         self.assertNotIn("same bits", outcome.out)

@@ -13,7 +13,7 @@ class PeriodStudy final : public Study {
 
   std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints&) override {
     for (const Case& this_case : experiment_.cases()) {
-      progress.begin(this_case.label, this_case.steps);
+      progress.begin(this_case.name, this_case.steps);
       double first = 0.0, last = 0.0;
       int passages = 0;
       Problem problem = experiment_.make_problem(this_case);
@@ -21,7 +21,7 @@ class PeriodStudy final : public Study {
       const std::unique_ptr<Stepper> stepper = make_stepper(this_case.scheme, problem, this_case.step);
       for (std::int64_t step = 1; step <= this_case.steps; ++step) {
         const double before = problem.q[0];
-        if (std::optional<Failure> failure = stepper->advance(1)) return CaseFailure{this_case.label, *failure};
+        if (std::optional<Failure> failure = stepper->advance(1)) return CaseFailure{this_case.name, *failure};
         if (before < 0.0 && problem.q[0] >= 0.0) {
           // The time of passage by linear interpolation between the steps.
           last = this_case.step * (static_cast<double>(step) - problem.q[0] / (problem.q[0] - before));
@@ -30,7 +30,7 @@ class PeriodStudy final : public Study {
         progress.update(step);
       }
       progress.end();
-      file.number("period/" + this_case.label, "period", "s", "mean period", (last - first) / (passages - 1));
+      file.number("period/" + this_case.name, "period", "s", "mean period", (last - first) / (passages - 1));
     }
     return std::nullopt;
   }

@@ -19,7 +19,7 @@ def check(what, value, expected):
 
 
 def group(name):
-    return xarray.open_dataset(path, group=name, engine="h5netcdf", decode_timedelta=False)
+    return xarray.open_dataset(path, group=name, engine="h5netcdf", decode_times=False)
 
 
 with h5py.File(path) as file:

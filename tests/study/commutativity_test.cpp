@@ -232,7 +232,7 @@ TEST(MpiCommutativity, ADampingThatTheStepCannotFollowIsAFailure) {
                             "[[integrators]]\nmethod = \"gamma\"\nname = \"g0\"\non = \"open\"\n"));
   ASSERT_EQ(run.report, "");
   ASSERT_TRUE(run.failure);
-  EXPECT_EQ(run.failure->label, "g0");
+  EXPECT_EQ(run.failure->name, "g0");
   EXPECT_GT(run.failure->failure.step, 1);
   EXPECT_THAT(run.failure->failure.reason, HasSubstr("damping 1"));
 }

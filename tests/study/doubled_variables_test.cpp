@@ -367,7 +367,7 @@ TEST(MpiDuplication, PositionsThatNoPathJoinsAreAFailure) {
   const RunStudy run(recipe(van_der_pol, "spread = 1e4\n", "[[integrators]]\nmethod = \"lobatto\"\non = \"open\"\n"));
   ASSERT_EQ(run.report, "");
   ASSERT_TRUE(run.failure);
-  EXPECT_EQ(run.failure->label, "lobatto");
+  EXPECT_EQ(run.failure->name, "lobatto");
   EXPECT_THAT(run.failure->failure.reason, AllOf(HasSubstr("draw"), HasSubstr("spread")));
 }
 

@@ -335,7 +335,7 @@ kind = "trajectory"
 )");
   ASSERT_EQ(run.report, "");
   ASSERT_TRUE(run.failure.has_value());
-  EXPECT_EQ(run.failure->label, "open");
+  EXPECT_EQ(run.failure->name, "open");
   EXPECT_EQ(run.failure->failure.step % 100, 0);
   EXPECT_GT(run.failure->failure.step, 0);
   EXPECT_THAT(run.failure->failure.reason, testing::HasSubstr("finite"));

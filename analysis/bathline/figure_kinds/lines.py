@@ -289,11 +289,27 @@ def _draw_panel(axes, recipe, panel, curves, names, shape):
         axes.set_xlim(panel["xlim"])
     if panel.get("ylim"):
         axes.set_ylim(panel["ylim"])
+    _show_marks_at_limits(axes)
     style.arrange_ticks(axes, all(_is_counted(curve) for curve in curves))
     if equal_scales:
         axes.set_aspect("equal", adjustable="box" if panel.get("xlim") or panel.get("ylim") else "datalim")
     labels.label_axes(axes, panel, curves, shape)
     return handles
+
+
+def _show_marks_at_limits(axes):
+    """Draw marks at the limits of the axes whole; marks beyond the limits stay hidden."""
+    (left, right), (bottom, top) = sorted(axes.get_xlim()), sorted(axes.get_ylim())
+    for line in axes.lines:
+        if line.get_marker() in (None, "None", "", " ") or line.get_gid() == "dots":
+            continue
+        x, y = line.get_xdata(), line.get_ydata()
+        inside = (x >= left) & (x <= right) & (y >= bottom) & (y <= top)
+        if line.get_linestyle() == "None":
+            line.set_data(x, np.where(inside, y, np.nan))
+        elif not np.all(inside | np.isnan(y)):
+            continue
+        line.set_clip_on(False)
 
 
 def _is_positive(curve):

@@ -1,7 +1,8 @@
 """Displacement of a line over site and time, as a map and as a surface: `figure.kind = "wave"`.
 
 Draws the first variable `displacement... (snapshot_time, site)` of the first integrator that has one, or the
-variable named by `figure.panels[0].series[0].of`. Colours are centred at zero and equal in both panels. As far as the
+variable named by `figure.panels[0].series[0].of`, which may be `closed.q` or `closed.p` of a chain of particles;
+minus = "closed.q.first" subtracts the first row, as of positions that are not displacements. Colours are centred at zero and equal in both panels. As far as the
 file contains them, thin lines on the map show the theoretical front, which moves out at `wave.front_speed_theory` and
 returns as an echo at `wave.echo_time_theory`, and rings show the front of the run (`wave.front_site`).
 """
@@ -46,10 +47,14 @@ def draw(result, spec):
     values = mask_undrawable(values)
     while values.ndim > 2:
         values = values[..., 0]
+    series = (panel.get("series") or [{}])[0]
+    if series.get("minus"):
+        if series["minus"] != f"{path}.first":
+            raise AnalysisError(f"{result.path}: `minus` of a figure of kind 'wave' can only be '{path}.first'")
+        values = values - values[:1]
     if values.ndim != 2 or 0 in values.shape:
         raise AnalysisError(f"{result.path}: '{path}' is not a table over times and sites")
     time, site = result.scale_of(dataset, 0), result.scale_of(dataset, 1)
-    series = (panel.get("series") or [{}])[0]
     scale = series.get("scale") or 1.0
 
     cells = _coarsen(_coarsen(values * scale, 0), 1)

@@ -41,7 +41,7 @@ void check_ledger(const Experiment& experiment, const Measurements& measurements
     if (reason.empty()) continue;
     mistakes.add(this_case.options.where("on"), fmt::format("{}: the heat of a single environment is not known in this "
                                                             "open run: {}; use `heat`, the sum over all environments",
-                                                            this_case.label, reason));
+                                                            this_case.name, reason));
   }
 }
 

@@ -78,7 +78,7 @@ class Group {
         columns_(columns),
         total_(total),
         file_(file),
-        name_("ensemble/" + this_case.label),
+        name_("ensemble/" + this_case.name),
         time_{"time", columns.times, "s", "time"},
         lag_{"lag", indices(columns.lags), "s", "lag"},
         particle_{"particle", indices(columns.particles), "1", "particle, counted from 0"},
@@ -404,7 +404,7 @@ void warn_unless_stationary(const EnsembleOptions& options, const Case& this_cas
       "{}: the averages since burn_in = {} are not those of a stationary motion: the mean of {} differs by {:.3g} +- "
       "{:.2g} between the two halves of {}; raise `burn_in`, or start nearer to the stationary state, by `start` and "
       "`start_kT` of [system]. A stationary motion has this warning with a probability of {} at most",
-      this_case.label, options.burn_in, names[result->index], result->difference, result->error,
+      this_case.name, options.burn_in, names[result->index], result->difference, result->error,
       options.blocks > 1 ? "the time, or blocks are shorter than the correlation time" : "the time", false_alarms);
 }
 

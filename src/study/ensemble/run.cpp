@@ -59,12 +59,12 @@ class EnsembleStudy final : public Study {
         totals_.push_back({EnsembleMoments(columns), {}, {}});
         done_ = 0;
       }
-      progress.begin(this_case.label, options_.realisations, {.name = "realisation"});
+      progress.begin(this_case.name, options_.realisations, {.name = "realisation"});
       progress.skip(std::min(options_.realisations, done_ * batch_size));
       const std::int64_t batches_together = batches_at_once(this_case, columns, ledger, teams),
                          at_once = std::max<std::int64_t>(batches_together, 1);
       while (i + 1 == totals_.size() && done_ < batches()) {
-        checkpoint_points.checkpoint_if_due(this_case.label, steps_done(),
+        checkpoint_points.checkpoint_if_due(this_case.name, steps_done(),
                                             teams * at_once * batch_size * this_case.steps,
                                             [&](CheckpointWriter& checkpoint) { save(checkpoint); });
         std::vector<double> results;
@@ -73,7 +73,7 @@ class EnsembleStudy final : public Study {
         if (first < last)
           failure = run_batches(this_case, columns, ledger, first, last, batches_together > 0, local, results);
         if (std::optional<Failure> any_failure = any_rank_failure(world, failure))
-          return CaseFailure{this_case.label, *any_failure};
+          return CaseFailure{this_case.name, *any_failure};
         const bool contributes = local.is_root() && first < last;
         add(columns, world.gather(contributes ? std::span<const double>(results) : std::span<const double>()),
             totals_[i]);

@@ -29,7 +29,7 @@ std::vector<EnsembleSlope> read_slopes(const Section& study, const Experiment& e
   std::vector<EnsembleSlope> slopes;
   if (!study.has("slopes")) return slopes;
   std::set<std::string> names;  // in the group of the study, with those of the integrators
-  for (const Case& this_case : experiment.cases()) names.insert(this_case.label);
+  for (const Case& this_case : experiment.cases()) names.insert(this_case.name);
   for (const Section& table : study.tables("slopes")) {
     EnsembleSlope slope{table.text("name"), 0, {}};
     if (!is_name(slope.name)) {
@@ -52,7 +52,7 @@ std::vector<EnsembleSlope> read_slopes(const Section& study, const Experiment& e
     std::set<double> steps;
     for (const std::string& label : table.texts("cases")) {
       const auto& cases = experiment.cases();
-      const auto this_case = std::find_if(cases.begin(), cases.end(), [&](const Case& c) { return c.label == label; });
+      const auto this_case = std::find_if(cases.begin(), cases.end(), [&](const Case& c) { return c.name == label; });
       if (this_case == cases.end()) {
         mistakes.add(table.where("cases"), fmt::format("no integrator has the name `{}`", label));
         continue;
