@@ -199,7 +199,8 @@ TEST(MpiSection, DoesNotDependOnTheBlocksOfSteps) {
       if (integrator.find("rk4") != std::string::npos && environment.find("infinite") != std::string::npos) continue;
       const std::vector<double> blocks = section(1000);
       EXPECT_GE(blocks.size(), 4u) << integrator << environment;
-      EXPECT_EQ(blocks, section(1)) << integrator << environment;
+      // Blocks of implicit steps of a long line differ from single steps by round-off.
+      EXPECT_THAT(section(1), testing::Pointwise(testing::DoubleNear(1e-12), blocks)) << integrator << environment;
     }
   }
 }
