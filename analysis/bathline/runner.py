@@ -22,15 +22,18 @@ from bathline.sweeps import Sweep
 from bathline.toml_values import as_toml, inline_toml
 
 _CLAIM_FAILED = 1
+_ROOM_IN_MEMORY = 2**30  # bytes
 
 Recipe = str | os.PathLike | Mapping
 
 
 class _TemporaryFolder:
-    """A temporary folder that is removed with this object."""
+    """A temporary folder that is removed with this object; with `in_memory`, if there is room, of a file system in memory."""
 
-    def __init__(self):
-        self.path = Path(tempfile.mkdtemp(prefix="bathline-"))
+    def __init__(self, in_memory=False):
+        memory = Path("/dev/shm")
+        has_room = in_memory and os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > _ROOM_IN_MEMORY
+        self.path = Path(tempfile.mkdtemp(prefix="bathline-", dir=memory if has_room else None))
         weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
 
@@ -161,7 +164,8 @@ def sweep(
         recipe's table `sweep`.
     folder : path-like, optional
         Folder of the results, which have the names that `bathline run` gives them in it; points whose results it
-        already contains are not run again. By default a temporary folder that is removed with the returned object.
+        already contains are not run again. By default a temporary folder, in memory if there is room, that is removed with
+        the returned object.
     zip : sequence of sequences of str
         Keys of `over` that change together, such as [["system.particles", "environments.1.attach"]].
     points : sequence of dict, optional
@@ -188,13 +192,17 @@ def sweep(
             return Sweep([])
     if over is not None:
         settings["sweep"] = {**over, **({"zip": [list(keys) for keys in zip]} if zip else {})}
-    temporary = _TemporaryFolder() if folder is None else None
+    temporary = _TemporaryFolder(in_memory=True) if folder is None else None
     target = Path(folder) if folder is not None else temporary.path
     target.mkdir(parents=True, exist_ok=True)
     name, text = _recipe_and_text(recipe)
     stem = Path(name).stem if text is None else "sweep"
     words = [name, "-o", str(target / f"{stem}.h5"), *_options(settings)]
-    elements = json.loads(_execute([["sweep", *words, "--json"]], recipe)[0]["output"])
+    try:
+        elements = json.loads(_execute([["sweep", *words, "--json"]], recipe)[0]["output"])
+    except UsageError:
+        _execute([["check", name, *_options(settings)]], recipe)  # its mistakes may be why there is no sweep
+        raise
     todo = [element for element in elements if element["state"] != "finished"]
     commands = [["run", *words, "--progress", "none", "--element", str(element["index"])] for element in todo]
     if ranks is not None and todo:

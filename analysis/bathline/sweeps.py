@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bathline.result_file import AnalysisError, RunResult
+from bathline.statistic import STATISTICS
 from bathline.sweep_settings import sweep_order_key
 from bathline.toml_values import inline_toml
 
@@ -350,8 +351,13 @@ def open_sweep(files: str | os.PathLike | Iterable[str | os.PathLike]) -> Sweep:
 
 def _error_of(result, quantity):
     """Values, units, description and scale of the variable beside a quantity that has its error; None without one."""
-    name, bracket, indices = quantity.partition("[")
-    path = f"{name}_error{bracket}{indices}"
+    series, dot, statistic = quantity.rpartition(".")
+    if statistic not in STATISTICS or result.has_variable(quantity):
+        series, dot, statistic = quantity, "", ""
+    elif statistic not in ("first", "last"):
+        return None  # the error of another statistic does not follow from those of the values
+    name, bracket, indices = series.partition("[")
+    path = f"{name}_error{bracket}{indices}{dot}{statistic}"
     if not result.has_variable(f"{name}_error") or not result.has(path):
         return None
     error = result.read(path)

@@ -184,11 +184,13 @@ class PackageTest(unittest.TestCase):
         data = sweep.select(series)
         np.testing.assert_array_equal(data[f"{series}_error"][0], result.quantity(f"{quantity}_error" + "[0]" * (rank - 1)))
         self.assertEqual(data[f"{series}_error"].attrs["units"], data[series].attrs["units"])
-        number = quantity + "[3]" + "[0]" * (rank - 1)
-        if result.has(number):
-            (bars,) = sweep.plot(number, against="system.k").axes[0].collections
-            heights = [float(np.diff(segment[:, 1])[0]) for segment in bars.get_segments()]
-            np.testing.assert_allclose(heights, 2 * np.array(sweep.errors(number)), rtol=1e-12)
+        number = f"{series}.last"
+        (bars,) = sweep.plot(number, against="system.k").axes[0].collections
+        heights = [float(np.diff(segment[:, 1])[0]) for segment in bars.get_segments()]
+        errors = [result.quantity(f"{quantity}_error" + "[0]" * (rank - 1))[-1] for result in sweep]
+        np.testing.assert_allclose(heights, 2 * np.array(errors)[::-1], rtol=1e-9)
+        self.assertEqual(sweep.errors(number), errors)
+        self.assertTrue(np.isnan(sweep.errors(f"{series}.mean")).all())
 
     def test_points_and_keys_that_change_together(self):
         points = [{"time.step": 0.1, "system.k": 4.0}, {"time.step": 0.05, "system.k": 1.0}, {"time.step": 0.1, "system.k": 4.0},
