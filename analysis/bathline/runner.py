@@ -211,6 +211,9 @@ def sweep(
         _execute(commands, recipe, ranks, _shows(progress), processes)
     except UsageError as error:
         raise _with_python_hint(error, "in Python remove that file first") from None
+    except (NumericalFailure, Stopped) as failure:
+        failure.keep = temporary  # Temporary results exist as long as the exception.
+        raise
     paths = [Path(element["file"]) for element in elements]
     return Sweep(paths if order is None else [paths[index] for index in order], keep=temporary)
 
