@@ -10,8 +10,10 @@ import argparse
 import sys
 from pathlib import Path
 
+from tabulate import tabulate
+
 from bathline.isolated_process import run_isolated
-from bathline.result_file import AnalysisError, ResultFile, format_number
+from bathline.result_file import AnalysisError, RunResult, format_number
 
 _HEADINGS = ("recipe", "claim", "measured", "expected", "uncertainty", "verdict")
 
@@ -68,10 +70,7 @@ class Table:
         str
             Lines with headings.
         """
-        lines = [_HEADINGS, *self.rows]
-        widths = [max(len(line[column]) for line in lines) for column in range(len(_HEADINGS))]
-        texts = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() for line in lines]
-        return "\n".join([texts[0], "  ".join("-" * width for width in widths), *texts[1:]])
+        return tabulate(self.rows, _HEADINGS, tablefmt="simple", disable_numparse=True)
 
     def counts(self):
         """Format the numbers of claims.
@@ -90,8 +89,8 @@ class Table:
 
 
 def _read(path):
-    with ResultFile(path) as result:
-        return result.status, result.claims()
+    with RunResult(path) as result:
+        return result.status, result.claim_list()
 
 
 def main(arguments=None):

@@ -11,7 +11,7 @@ import sys
 try:
     from bathline.isolated_process import ChildProcessDied, run_isolated
     from bathline.figure import check_recipe, draw, save
-    from bathline.result_file import AnalysisError, ResultFile
+    from bathline.result_file import AnalysisError, RunResult
 except ModuleNotFoundError as missing:
     print(
         f"figure: {sys.executable} has no module {missing.name}; on Debian /usr/bin/python3 has it with the package "
@@ -60,7 +60,7 @@ def main(arguments=None):
 
 
 def _draw(path, stem):
-    with ResultFile(path) as result:
+    with RunResult(path) as result:
         save(draw(result), stem)
 
 

@@ -8,14 +8,16 @@ The page is self-contained: figures and style are embedded, nothing is loaded fr
 
 import argparse
 import base64
-import html
 import os
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from jinja2 import Environment, FileSystemLoader
+from markupsafe import Markup
+
 from bathline.isolated_process import ChildProcessDied, run_isolated
-from bathline.result_file import AnalysisError, Claim, ResultFile, format_number, natural_key
+from bathline.result_file import AnalysisError, Claim, RunResult, format_number, natural_key
 from bathline.text_to_html import to_html
 
 # Attributes that come first, in this order, with their names in the report; all other attributes follow.
@@ -131,34 +133,50 @@ class Entry:
         """bool : Whether the run is complete."""
         return self.status == "complete"
 
-    def count(self, condition):
-        """Count claims.
+    @property
+    def failed(self):
+        """list of Claim : The claims that failed."""
+        return [claim for claim in self.claims if not claim.passed]
+
+    @property
+    def unsupported(self):
+        """list of Claim : Claims that pass because the numbers contradict a paper's statement, as the recipe states."""
+        return [claim for claim in self.claims if claim.passed and not claim.supported]
+
+    @property
+    def source(self):
+        """str : Paper and figure; the paper only if its key differs from the name of the folder."""
+        paper = self.recipe.get("paper") or {}
+        key = paper.get("key", "") if paper.get("key") != self.section else ""
+        return ", ".join(text for text in (key, paper.get("figure", "")) if text)
+
+    @property
+    def caption(self):
+        """str : Caption of the figure."""
+        return (self.recipe.get("figure") or {}).get("caption") or ""
+
+    def figure(self, home):
+        """The picture of the result.
 
         Parameters
         ----------
-        condition : callable
-            Returns whether a claim is counted.
+        home : pathlib.Path
+            Folder of the page.
 
         Returns
         -------
-        int
+        dict
+            `data` in base64 and `width` in pixels of the page, `pdf`, the relative address of the PDF, and `problem`.
         """
-        return sum(1 for claim in self.claims if condition(claim))
-
-
-def is_unsupported(claim):
-    """Whether a claim passes because the numbers contradict a paper's statement, as its recipe states.
-
-    Parameters
-    ----------
-    claim : Claim
-        The claim.
-
-    Returns
-    -------
-    bool
-    """
-    return claim.passed and not claim.supported
+        picture, pdf = self.picture, self.picture.with_suffix(".pdf")
+        address = Path(os.path.relpath(pdf, home)).as_posix() if pdf.is_file() else ""
+        try:
+            content = picture.read_bytes() if picture.is_file() else b""
+        except OSError as error:
+            return {"problem": f"{picture.name} cannot be read: {error.strerror}."}
+        # Figures are drawn at 200 dots per inch and shown at 120. Bytes 16 to 19 of a PNG are its width.
+        width = int.from_bytes(content[16:20], "big") * 3 // 5
+        return {"data": base64.b64encode(content).decode("ascii"), "width": width, "pdf": address}
 
 
 def read_entry(file, root):
@@ -185,14 +203,14 @@ def read_entry(file, root):
 def _read_entry(file, root):
     entry = Entry(file, root)
     try:
-        with ResultFile(file) as result:
+        with RunResult(file) as result:
             if not entry.is_of_recipe and "bathline_version" not in result.attributes:
                 return None
             entry.title, entry.status, entry.recipe = result.title, result.status, result.recipe
             entry.recipe_text = (
                 result.attributes.get("recipe") or result.attributes.get("recipe_resolved") or ""
             )
-            entry.claims, entry.warnings = result.claims(), result.warnings()
+            entry.claims, entry.warnings = result.claim_list(), result.warnings()
             entry.provenance = _provenance_rows(result.attributes)
             if not entry.finished:
                 reasons = [
@@ -247,224 +265,38 @@ def page(entries, home):
     str
         HTML.
     """
-    css = (Path(__file__).parent / "report.css").read_text()
-    sections = {}
-    for entry in entries:
-        sections.setdefault(entry.section, []).append(entry)
-    body = [_summary(entries), _contents(sections), _trouble(entries)]
-    for section, members in sections.items():
-        body.append(f'<section>\n<h2 id="{html.escape(_anchor(section))}">{html.escape(section)}</h2>')
-        body += [_article_or_trouble(entry, home) for entry in members]
-        body.append("</section>")
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>bathline: figures and claims</title>\n<style>\n{css}</style>\n</head>\n<body>\n"
-        + "\n".join(body)
-        + "\n</body>\n</html>\n"
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
-
-
-def _summary(entries):
+    environment.filters.update(prose=lambda text: Markup(to_html(text)), number=format_number)
+    template = environment.get_template("report.html")
     claims = [claim for entry in entries for claim in entry.claims]
-    failed = sum(not claim.passed for claim in claims)
-    unsupported = [(entry, claim) for entry in entries for claim in entry.claims if is_unsupported(claim)]
-    unfinished = [entry for entry in entries if not entry.finished]
+    failed, unsupported = (sum(len(getattr(entry, kind)) for entry in entries) for kind in ("failed", "unsupported"))
+    unfinished = sum(not entry.finished for entry in entries)
     of_recipes = all(entry.is_of_recipe for entry in entries)
-    command = "<code>experiments/reproduce paper/recipe</code>" if of_recipes else "<code>bathline run</code> its recipe"
     sums = [
         (len(entries), "recipes" if of_recipes else "results", ""),
         (len(claims), "claims", ""),
-        (len(claims) - failed - len(unsupported), "passed", "good"),
+        (len(claims) - failed - unsupported, "passed", "good"),
         (failed, "failed", "bad" if failed else ""),
-        (len(unsupported), "statements of papers not supported", "odd" if unsupported else ""),
+        (unsupported, "statements of papers not supported", "odd" if unsupported else ""),
     ]
-    if unfinished:
-        sums.append((len(unfinished), "runs not complete", "bad"))
-    lines = [
-        "<header>\n<h1>Figures and claims</h1>",
-        '<p class="lead">All figures were drawn from result files beside this page, and all claims '
-        f"were computed in the runs. To reproduce one: {command}.</p>",
-        '<ul class="sums">',
-    ]
-    lines += [
-        f'<li><b class="{style}">{number}</b><span>{label}</span></li>' for number, label, style in sums
-    ]
-    return "\n".join(lines) + "\n</ul>\n</header>"
+    sums += [(unfinished, "runs not complete", "bad")] if unfinished else []
+    context = {"entries": entries, "sums": sums, "of_recipes": of_recipes, "sections": []}
+    article = template.make_module(context).article
+    sections = {}
+    for entry in entries:
+        sections.setdefault(entry.section, []).append((entry, _article_or_trouble(article, entry, home)))
+    return template.render(context | {"sections": list(sections.items())}) + "\n"
 
 
-def _trouble(entries):
-    """Banners at the top: incomplete runs, failed claims, and statements of papers that are not supported."""
-    lines = [
-        f'<p class="banner">{_link(entry)}: status <b>{html.escape(entry.status)}</b></p>'
-        for entry in entries
-        if not entry.finished
-    ]
-    lines += [
-        f'<p class="banner">{_link(entry)}: claim <code>{html.escape(claim.name)}</code> <b>failed</b>: '
-        f"measured {format_number(claim.measured)}, expected {html.escape(claim.target)}</p>"
-        for entry in entries
-        for claim in entry.claims
-        if not claim.passed
-    ]
-    lines += [
-        f'<p class="banner warning">{_link(entry)}: the numbers do not support {html.escape(claim.source)} '
-        f"(<code>{html.escape(claim.name)}</code>). {to_html(claim.note)}</p>"
-        for entry in entries
-        for claim in entry.claims
-        if is_unsupported(claim)
-    ]
-    return "\n".join(lines)
-
-
-def _link(entry):
-    return f'<a href="#{html.escape(entry.anchor)}">{html.escape(entry.name)}</a>'
-
-
-def _anchor(section):
-    """Anchor of a section."""
-    return f"{section}-recipes"
-
-
-def _contents(sections):
-    """The table of contents: sections, titles of results, and numbers of claims passed or failed."""
-    lines = ['<nav id="contents">\n<h2>Contents</h2>']
-    for section, members in sections.items():
-        heading = f'<a href="#{html.escape(_anchor(section))}">{html.escape(section)}</a>'
-        lines.append(f"<h4>{heading}</h4>\n<ul>")
-        for entry in members:
-            name = entry.short_name
-            title = to_html(entry.title) if entry.title != name else ""
-            lines.append(
-                f'<li><span><a href="#{html.escape(entry.anchor)}">{html.escape(name)}</a> {title}</span>'
-                f'<span class="count">{_short_verdict(entry)}</span></li>'
-            )
-        lines.append("</ul>")
-    return "\n".join(lines) + "\n</nav>"
-
-
-def _short_verdict(entry):
-    failed = entry.count(lambda claim: not claim.passed)
-    if not entry.finished:
-        return f'<span class="bad">{html.escape(entry.status)}</span>'
-    if failed:
-        return f'<span class="bad">{failed} of {len(entry.claims)} failed</span>'
-    unsupported = entry.count(is_unsupported)
-    odd = f', <span class="odd">{unsupported} not supported</span>' if unsupported else ""
-    passed = len(entry.claims) - unsupported
-    return f'<span class="good">{passed} passed</span>{odd}' if entry.claims else "no claims"
-
-
-def _article_or_trouble(entry, home):
+def _article_or_trouble(article, entry, home):
     """The article of an entry; if it cannot be composed, one with the reason."""
     try:
-        return _article(entry, home)
+        return article(entry, home)
     except Exception as error:  # for instance a caption in a stranger's recipe that is a number
         trouble = f"{entry.file.name}: {error}"
-        return _article(Entry(entry.file, entry.root, status=entry.status, trouble=trouble), home)
-
-
-def _article(entry, home):
-    paper = entry.recipe.get("paper") or {}
-    # The key is shown only if it differs from the name of the folder.
-    key = paper.get("key", "") if paper.get("key") != entry.section else ""
-    source = ", ".join(text for text in (key, paper.get("figure", "")) if text)
-    line = f"{entry.name} · {source}" if source else entry.name
-    lines = [
-        f'<article id="{html.escape(entry.anchor)}">',
-        f'<h3><span class="name">{html.escape(line)} · <a href="#contents">contents</a></span>'
-        f"{to_html(entry.title)}</h3>",
-    ]
-    if not entry.finished:
-        detail = f"<pre>{html.escape(entry.trouble)}</pre>" if entry.trouble else ""
-        lines.append(
-            f'<div class="banner">Status of this run: <b>{html.escape(entry.status)}</b>. '
-            f"Only its partial contents are shown.{detail}</div>"
-        )
-    lines.append(_figure(entry, home))
-    if paper.get("note"):
-        lines.append(
-            '<p class="note"><b>Parameters of the paper and our own.</b> ' f'{to_html(paper["note"])}</p>'
-        )
-    if entry.warnings:
-        warnings = "<br>".join(to_html(text) for text in entry.warnings)
-        lines.append(f'<p class="banner warning"><b>Warnings of the program.</b> {warnings}</p>')
-    lines += [_claims(entry), _provenance(entry)]
-    if entry.recipe_text:
-        lines.append(
-            f"<details><summary>Recipe</summary>\n<pre>{html.escape(entry.recipe_text)}</pre></details>"
-        )
-    return "\n".join(line for line in lines if line) + "\n</article>"
-
-
-def _figure(entry, home):
-    caption = (entry.recipe.get("figure") or {}).get("caption") or ""
-    picture = entry.picture
-    pdf = picture.with_suffix(".pdf")
-    lines = ["<figure>"]
-    if picture.is_file():
-        try:
-            content = picture.read_bytes()
-        except OSError as error:
-            return f'<p class="banner">{html.escape(picture.name)} cannot be read: {error.strerror}.</p>'
-        data = base64.b64encode(content).decode("ascii")
-        # Figures are drawn at 200 dots per inch and shown at 120. Bytes 16 to 19 of a PNG are its width.
-        width = int.from_bytes(content[16:20], "big") * 3 // 5
-        lines.append(
-            f'<img width="{width}" alt="{html.escape(caption or entry.title)}" '
-            f'src="data:image/png;base64,{data}">'
-        )
-    elif not entry.recipe.get("figure") and not caption:
-        return ""
-    else:
-        command = f"<code>analysis/figure.py {html.escape(entry.file.name)}</code>"
-        hint = "" if entry.is_of_recipe else f"; {command} draws one"
-        lines.append(f'<p class="banner">There is no figure of this result{hint}.</p>')
-    link = ""
-    if pdf.is_file():
-        link = f' <a href="{html.escape(Path(os.path.relpath(pdf, home)).as_posix())}">PDF</a>'
-    lines.append(f"<figcaption>{to_html(caption)}{link}</figcaption>\n</figure>")
-    return "\n".join(lines)
-
-
-def _claims(entry):
-    if not entry.claims:
-        return ""
-    lines = [
-        '<table class="claims">',
-        "<thead><tr><th>Claim</th><th>Measured</th><th>Expected</th><th>Uncertainty</th><th>Source</th>"
-        "<th>Verdict</th></tr></thead>",
-        "<tbody>",
-    ]
-    for claim in entry.claims:
-        style, verdict = "", '<span class="good">passed</span>'
-        if not claim.passed:
-            style, verdict = "failed", '<span class="bad">failed</span>'
-        elif is_unsupported(claim):
-            style = "unsupported"
-            verdict = '<span class="odd">the paper’s statement is not supported by the numbers</span>'
-        note = "".join(f"<small>{to_html(text)}</small>" for text in (claim.note, claim.problem) if text)
-        lines.append(
-            f'<tr class="{style}"><td><b>{html.escape(claim.name)}</b><br>'
-            f"<code>{html.escape(claim.quantity)}</code>{note}</td>"
-            f'<td class="number" data-label="measured">{format_number(claim.measured)}</td>'
-            f'<td data-label="expected">{html.escape(claim.target)}</td>'
-            f'<td class="number" data-label="uncertainty">{claim.accuracy}</td>'
-            f'<td data-label="source">{html.escape(claim.source)}</td><td>{verdict}</td></tr>'
-        )
-    return "\n".join(lines) + "\n</tbody></table>"
-
-
-def _provenance(entry):
-    if not entry.provenance:
-        return ""
-    rows = "\n".join(
-        f"<tr><th>{html.escape(label)}</th><td>{html.escape(text)}</td></tr>" for label, text in entry.provenance
-    )
-    return (
-        '<details><summary>Provenance</summary>\n<div class="scroll"><table class="facts">\n'
-        f"{rows}\n</table></div></details>"
-    )
+        return article(Entry(entry.file, entry.root, status=entry.status, trouble=trouble), home)
 
 
 def entries_of(folder):

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Draws numbers of a sweep over one of its keys, as STEM.png and STEM.pdf.
 
-    sweep_figure.py many.*.h5 --of closed.energy_particles.last --against time.step -o STEM
+    bathline-sweep figure many.*.h5 --of closed.energy_particles.last --against time.step -o STEM
 """
 
 import argparse
@@ -9,7 +9,6 @@ import sys
 
 import bathline
 from bathline.figure import save
-from bathline.sweeps import Sweep, sort_results
 
 
 def main(arguments=None):
@@ -34,7 +33,7 @@ def main(arguments=None):
     parser.add_argument("-o", "--output", required=True, metavar="STEM", help="path of the figures without extension")
     options = parser.parse_args(arguments)
     try:
-        sweep = Sweep(sort_results([bathline.open(path) for path in options.files if ".checkpoint." not in path]))
+        sweep = bathline.open_sweep(options.files)
         save(sweep.plot(*options.of, against=options.against, xscale=options.xscale, yscale=options.yscale), options.output)
     except bathline.AnalysisError as error:
         print(f"sweep_figure: {error}", file=sys.stderr)

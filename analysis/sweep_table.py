@@ -15,7 +15,7 @@ import csv
 import sys
 
 from bathline.isolated_process import run_isolated
-from bathline.result_file import AnalysisError, ResultFile
+from bathline.result_file import AnalysisError, RunResult
 from bathline.sweep_settings import settings_of, sweep_order_key
 
 
@@ -44,7 +44,7 @@ def row_of(path, quantities):
         If the file is not a result.
     """
     missing = []
-    with ResultFile(path) as result:
+    with RunResult(path) as result:
         if "status" not in result.attributes:
             raise AnalysisError(f"{path}: not a result of bathline: the attribute `status` is missing")
         row = {"file": as_cell(path), "status": as_cell(result.attributes["status"])}
@@ -52,7 +52,7 @@ def row_of(path, quantities):
         for line in settings.splitlines():
             key, _, value = line.partition("=")
             row[as_cell(key)] = as_cell(value)
-        for claim in result.claims():
+        for claim in result.claim_list():
             row[as_cell(claim.name)] = repr(claim.measured)
             row[as_cell(f"{claim.name} passed")] = int(claim.passed)
         for quantity in quantities:
@@ -65,7 +65,7 @@ def row_of(path, quantities):
 
 
 def _number(result, quantity):
-    values = result.quantity(quantity).values
+    values = result.read(quantity).values
     if values.ndim:
         hint = f"a statistic makes it a number, as in '{quantity}.last'"
         raise AnalysisError(f"{result.path}: '{quantity}' is a series; {hint}")

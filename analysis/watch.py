@@ -22,7 +22,7 @@ import numpy as np
 
 from bathline.isolated_process import run_isolated
 from bathline.liveness import is_abandoned
-from bathline.result_file import AnalysisError, ResultFile
+from bathline.result_file import AnalysisError, RunResult
 from bathline.terminal_plot import braille_curve
 
 # Status of a run that was killed, or stopped to be resumed.
@@ -53,17 +53,17 @@ def text_of(path, width):
     text : str
         Current time of every integrator, and curves of the last one.
     """
-    with ResultFile(path) as result:
+    with RunResult(path) as result:
         status = _status_of(path, result)
         lines = [f"{result.title}: {status}"]
         started = [label for label in result.labels if (result.shape(f"{label}.time") or (0,))[0] > 0]
         for label in started:
-            now = result.quantity(f"{label}.time.last")
+            now = result.read(f"{label}.time.last")
             lines.append(f"  {label}: at {float(now.values):.6g} {now.units}")
         for name, title in _SHOWN.items() if started else ():
             path = f"{started[-1]}.{name}"
-            if result.has(path) and np.isfinite(result.quantity(path).values).any():
-                lines += _plot(result.quantity(path), f"{started[-1]}: {title}", width)
+            if result.has(path) and np.isfinite(result.read(path).values).any():
+                lines += _plot(result.read(path), f"{started[-1]}: {title}", width)
         return status, "\n".join(lines)
 
 
@@ -104,7 +104,7 @@ def page_of(path, seconds):
     page : str
         HTML.
     """
-    with ResultFile(path) as result:
+    with RunResult(path) as result:
         picture = io.BytesIO()
         figure, reason = _figure_of(result)
         figure.canvas.print_png(picture)

@@ -2,7 +2,7 @@
 
     import bathline
 
-    result = bathline.run("limebeer2020/fig06", ranks=2, set={"time.end": 10.0})
+    result = bathline.run("limebeer2020/fig06", ranks=2, overrides={"time.end": 10.0})
     result["closed"].q.isel(particle=0).plot()     # an xarray Dataset for each integrator
     result.claims                                  # a pandas DataFrame
     result.plot()                                  # the recipe's figure
@@ -11,10 +11,10 @@ A recipe is the path of a TOML file, the name of a recipe that is shipped with t
 the same structure, whose values may be numpy arrays and scalars.
 """
 
-from bathline.run_result import RunResult, open
-from bathline.exceptions import BathlineError, NumericalFailure, Stopped, UsageError
-from bathline.runner import check, run, sweep
-from bathline.result_file import AnalysisError
+from bathline.exceptions import AnalysisError, BathlineError, NumericalFailure, Stopped, UsageError
+from bathline.result_file import RunResult
+from bathline.runner import check, open, run, sweep
+from bathline.sweeps import Sweep, open_sweep
 
 __all__ = [
     "AnalysisError",
@@ -22,9 +22,11 @@ __all__ = [
     "NumericalFailure",
     "RunResult",
     "Stopped",
+    "Sweep",
     "UsageError",
     "check",
     "open",
+    "open_sweep",
     "run",
     "sweep",
 ]

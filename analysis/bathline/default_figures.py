@@ -32,7 +32,7 @@ def default_figure(result):
 
     Parameters
     ----------
-    result : ResultFile
+    result : RunResult
         An open result, complete or not.
 
     Returns
@@ -58,7 +58,7 @@ def error_panels(result, against, kinds=_ERRORS, labels=None):
 
     Parameters
     ----------
-    result : ResultFile
+    result : RunResult
         An open result.
     against : {"step", "work"}
         Variable of the horizontal axis.
@@ -348,7 +348,7 @@ def _detail_panels(result, panel):
     dense = next((series for series in panel["series"] if series.get("band")), None)
     if dense is None:
         return []
-    time = result.quantity(dense["of"]).scale.values
+    time = result.read(dense["of"]).scale.values
     first, last = estimate_end_periods(time, _values(result, dense["of"]))
     begin, end = float(time[0]), float(time[-1])
     all_series = [{key: value for key, value in series.items() if key != "band"} for series in panel["series"]]
@@ -402,7 +402,7 @@ def _section_panels(result, labels):
         name = coordinates[particle] if particle < len(coordinates) else ""
         labelled = {"xlabel": f"position {name}".strip(), "ylabel": f"momentum {name}".strip()}
         series = [{"of": of, "x": where, **default_styles.styles_by_label(result, labels)[label], "style": "dots"}]
-        surface = result.quantity(where).long_name.replace("position at", f"{label}:" if len(labels) > 1 else "section")
+        surface = result.read(where).long_name.replace("position at", f"{label}:" if len(labels) > 1 else "section")
         panels.append({"title": surface, "series": series} | labelled)
     return panels
 
@@ -486,7 +486,7 @@ def _panel_of_labels(
         _mark_dense_series(series, shown, yscale == "log", *np.diff(limits.get("ylim", [])))
     if yscale == "log":
         # Zeros, such as the start, are not drawn on a logarithmic axis; the time axis still begins there.
-        time = result.quantity(series[0]["of"]).scale.values
+        time = result.read(series[0]["of"]).scale.values
         limits["xlim"] = [float(time[0]), float(time[-1])]
     return {"title": title, "series": series, "yscale": yscale, **limits, **keys}
 
@@ -499,7 +499,7 @@ def _mark_dense_series(series, values, *panel):
 
 def _limits(result, paths, axis):
     """Limits of an axis for these paths except diverging ones; empty if none diverges."""
-    quantities = [result.quantity(path) for path in paths if result.has(path)]
+    quantities = [result.read(path) for path in paths if result.has(path)]
     curves = [(quantity.scale.values, axis_limits.mask_undrawable(quantity.values)) for quantity in quantities]
     limits = axis_limits.common_limits(curves) if curves else None
     return {axis: limits} if limits else {}
@@ -530,7 +530,7 @@ def _labels_with_paths(result):
 def _values(result, path):
     """Values of a quantity with NaN for undrawable ones; a single NaN if the file does not contain it."""
     try:
-        return axis_limits.mask_undrawable(result.quantity(path).values)
+        return axis_limits.mask_undrawable(result.read(path).values)
     except UnreadableError:
         raise
     except AnalysisError:

@@ -16,7 +16,7 @@ def styles_by_label(result, labels):
 
     Parameters
     ----------
-    result : ResultFile
+    result : RunResult
         An open result.
     labels : iterable of str
         Labels of integrators; repetitions are ignored.

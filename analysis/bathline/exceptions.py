@@ -2,24 +2,32 @@
 
 
 class BathlineError(Exception):
-    """The program ended with an exit code that does not stand for a complete run.
+    """The base of all errors of this package.
 
     Parameters
     ----------
     message : str
-        Error messages of the program.
-    code : int
-        Exit code of the program.
+        What is wrong; of a run the error messages of the program.
+    code : int, optional
+        Exit code of the program, if it has ended with one.
 
     Attributes
     ----------
-    code : int
+    code : int or None
         Exit code of the program.
     """
 
-    def __init__(self, message, code):
+    def __init__(self, message: str, code: int | None = None):
         super().__init__(message)
         self.code = code
+
+
+class AnalysisError(BathlineError):
+    """A file, a quantity or a figure is not what was requested; the message says how to correct it."""
+
+
+class UnreadableError(AnalysisError):
+    """A file, or a part of it, exists but cannot be read."""
 
 
 class UsageError(BathlineError):

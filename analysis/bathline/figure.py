@@ -12,7 +12,7 @@ def draw(result):
 
     Parameters
     ----------
-    result : ResultFile
+    result : RunResult
         An open result.
 
     Returns
@@ -36,7 +36,7 @@ def draw_default(result):
 
     Parameters
     ----------
-    result : ResultFile
+    result : RunResult
         An open result, complete or not.
 
     Returns
@@ -49,6 +49,38 @@ def draw_default(result):
         If the file contains nothing to draw.
     """
     return _draw(result, {**result.figure, **default_figures.default_figure(result)})
+
+
+def draw_into(result, axes, panel=0):
+    """Draw one panel of the figure of a result into axes, in the style of their figure.
+
+    Parameters
+    ----------
+    result : RunResult
+        An open result.
+    axes : matplotlib.axes.Axes
+        The axes.
+    panel : int
+        Index of the panel.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure of the axes.
+
+    Raises
+    ------
+    AnalysisError
+        If the figure has no such panel, or its kind is not `lines`.
+    """
+    spec = result.figure
+    if spec.get("kind", "lines") == "lines" and not spec.get("panels"):
+        spec = {**spec, **default_figures.default_figure(result)}
+    panels = spec.get("panels") or []
+    if spec.get("kind", "lines") != "lines" or not 0 <= panel < len(panels):
+        raise AnalysisError(f"{result.path}: axes can show one of {len(panels)} panels with lines, not panel {panel}")
+    figure_kinds.load("lines").draw_into(axes, result, panels, panel)
+    return axes.get_figure()
 
 
 @style.context()

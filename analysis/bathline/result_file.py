@@ -7,12 +7,15 @@ indices select. For variables that are no time series, a path with an index for 
 "covariance.open.qv[3][0]".
 """
 
+import html
 import os
 import re
 import tomllib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 # Results are only read here, and many cluster file systems do not support locks.
 os.environ.setdefault("HDF5_USE_FILE_LOCKING", "FALSE")
@@ -20,16 +23,16 @@ os.environ.setdefault("HDF5_USE_FILE_LOCKING", "FALSE")
 import h5py  # noqa: E402
 import numpy as np  # noqa: E402
 
+from bathline.exceptions import AnalysisError, UnreadableError  # noqa: E402
 from bathline.external_links import refuse_external_links  # noqa: E402
 from bathline.statistic import STATISTICS  # noqa: E402
 
 
-class AnalysisError(Exception):
-    """An error that the user can correct; the message says how."""
-
-
-class UnreadableError(AnalysisError):
-    """A file, or a part of it, exists but cannot be read."""
+if TYPE_CHECKING:
+    import matplotlib.axes
+    import matplotlib.figure
+    import pandas
+    import xarray
 
 
 def report_read_errors(method):
@@ -226,13 +229,18 @@ def as_python(value):
     return value
 
 
-class ResultFile:
-    """A result file open for reading, to be used in a `with` statement.
+class RunResult(Mapping):
+    """An open result file: a mapping from labels of integrators and paths of other groups to xarray Datasets.
+
+    Paths are those in the file, such as "convergence/closed". Values are read lazily and carry units and named
+    coordinates. The file is closed at the end of a `with` statement, by `close`, or by the garbage collector.
 
     Parameters
     ----------
     path : path-like
         The file.
+    keep : object, optional
+        An object to keep alive as long as the result, such as a temporary folder.
 
     Attributes
     ----------
@@ -251,8 +259,9 @@ class ResultFile:
         If the file is damaged or not HDF5.
     """
 
-    def __init__(self, path):
+    def __init__(self, path: str | os.PathLike, keep: object = None):
         self.path = Path(path)
+        self._datasets, self._tree, self._keep = {}, None, keep
         self._open()
 
     @report_read_errors
@@ -283,19 +292,138 @@ class ResultFile:
         except tomllib.TOMLDecodeError as error:
             raise AnalysisError(f"{self.path}: the recipe inside is not TOML ({error})") from error
 
-    def __enter__(self):
+    def __getitem__(self, name: str) -> "xarray.Dataset":
+        if name not in self._datasets:
+            if name not in self._names():
+                raise KeyError(f"{name}; there are {', '.join(self._names())}")
+            import xarray
+
+            self._datasets[name] = self._open_with(xarray.open_dataset, group=name)
+        return self._datasets[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names())
+
+    def __len__(self) -> int:
+        return len(self._names())
+
+    @report_read_errors
+    def _open_with(self, opener, **options):
+        # Units such as "s" or "days" belong to numbers; xarray would make dates of them, cut to nanoseconds.
+        return opener(self.path, engine="h5netcdf", decode_times=False, **options)
+
+    def _names(self):
+        return [name for name in self.groups_with_variables() if name != "claims"]
+
+    def __enter__(self) -> "RunResult":
         return self
 
     def __exit__(self, *_):
+        self.close()
+
+    def close(self) -> None:
+        """Close the file with all its datasets and its tree."""
+        for dataset in [*self._datasets.values(), *([] if self._tree is None else [self._tree])]:
+            dataset.close()
         self.file.close()
 
+    def __repr__(self) -> str:
+        return f"<bathline.RunResult {self.path.name}: {self.title} ({self.status}); {', '.join(self._names())}>"
+
+    def _repr_html_(self) -> str:
+        """Title, status, groups and claims, for notebooks."""
+        head = f"<b>{html.escape(self.title)}</b> ({html.escape(self.status)}), {html.escape(self.path.name)}"
+        groups = "".join(
+            f"<li><code>{html.escape(name)}</code>: {html.escape(', '.join(self.variables(name)))}</li>"
+            for name in self._names()
+        )
+        claims = self.claims
+        return f"<div>{head}<ul>{groups}</ul>{'' if claims.empty else claims._repr_html_()}</div>"
+
     @property
-    def title(self):
+    def tree(self):
+        """xarray.DataTree : The whole file, read lazily; AnalysisError if xarray has no DataTree."""
+        import xarray
+
+        if self._tree is None:
+            if not hasattr(xarray, "open_datatree"):
+                raise AnalysisError(f"this xarray has no DataTree; the groups are {', '.join(self)}")
+            self._tree = self._open_with(xarray.open_datatree)
+        return self._tree
+
+    @property
+    def settings(self) -> dict:
+        """dict : Values that a sweep has set for this result, by key."""
+        from bathline.sweep_settings import settings_of
+
+        return settings_of(str(self.attributes.get("sweep_settings", "")))
+
+    @property
+    def claims(self) -> "pandas.DataFrame":
+        """pandas.DataFrame : The claims, one row each; `problem` says why nothing was measured."""
+        import pandas
+
+        # Wide columns come last, because pandas omits the middle of a table wider than the terminal.
+        columns = ["passed", "measured", "expected", "lower", "upper", "uncertainty"]
+        columns += ["quantity", "source", "note", "problem"]
+        rows = [
+            {"name": claim.name, **{name: getattr(claim, name) for name in columns}} for claim in self.claim_list()
+        ]
+        return pandas.DataFrame(rows, columns=["name", *columns]).set_index("name")
+
+    def quantity(self, path: str) -> "np.ndarray | float":
+        """Read a quantity by the path that figures and claims use.
+
+        Parameters
+        ----------
+        path : str
+            For instance "closed.q[0][1]" or "closed.q[0].max".
+
+        Returns
+        -------
+        ndarray of float or float
+            Values along the first dimension, in the units of the file, or a number.
+
+        Raises
+        ------
+        AnalysisError
+            If there is no such quantity.
+        """
+        values = self.read(path).values
+        return values.item() if values.ndim == 0 else values
+
+    def plot(self, ax: "matplotlib.axes.Axes | None" = None, panel: int = 0) -> "matplotlib.figure.Figure":
+        """Draw the recipe's figure, or the default figure of its study.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Axes to draw one panel into, in the style of their figure, instead of a new figure.
+        panel : int
+            Index of that panel.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure, or that of `ax`.
+
+        Raises
+        ------
+        AnalysisError
+            If the file lacks what the figure shows, or `ax` is given and there is no such panel with lines.
+        """
+        from bathline.figure import draw, draw_into
+        from bathline.style import unfreeze_layout
+
+        return unfreeze_layout(draw(self)) if ax is None else draw_into(self, ax, panel)
+
+    @property
+    def title(self) -> str:
         """str : Title of the result; without one the name of its folder."""
         return str(self.attributes.get("title") or self.recipe.get("title") or self.path.parent.name)
 
     @property
-    def status(self):
+    def status(self) -> str:
         """str : `complete`, `failed` or `partial`; `unknown` if the file has none."""
         return str(self.attributes.get("status", "unknown"))
 
@@ -367,7 +495,7 @@ class ResultFile:
             If it exists but cannot be read.
         """
         try:
-            self.quantity(path)
+            self.read(path)
         except UnreadableError:
             raise
         except AnalysisError:
@@ -426,8 +554,8 @@ class ResultFile:
         return None if dataset is None else dataset.shape
 
     @report_read_errors
-    def quantity(self, path):
-        """Read a quantity.
+    def read(self, path):
+        """Read a quantity with its units and its scale.
 
         Parameters
         ----------
@@ -571,7 +699,7 @@ class ResultFile:
         return Quantity("", np.arange(dataset.shape[axis], dtype=float), "", "index")
 
     @report_read_errors
-    def claims(self):
+    def claim_list(self):
         """Read all claims.
 
         Returns

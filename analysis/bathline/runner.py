@@ -1,84 +1,83 @@
 """Running the program from Python: results are returned open, and its error messages are raised as exceptions."""
 
-import codecs
 import json
 import os
 import re
 import shutil
-import signal
-import subprocess
 import sys
 import tempfile
 import threading
+import warnings
 import weakref
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import tomli_w
 
-from bathline.run_result import open
 from bathline.exceptions import FAILURES, STOPPED, BathlineError, NumericalFailure, Stopped, UsageError
+from bathline.result_file import RunResult
+from bathline.server import Ended, pool
 from bathline.sweeps import Sweep
 from bathline.toml_values import as_toml, inline_toml
 
 _CLAIM_FAILED = 1
-_GRACE_S = 2.0  # seconds after which an interrupted run gets a second signal to stop
+_ROOM_IN_MEMORY = 2**30  # bytes
 
-# Names of the files in which the program reads recipes that are dicts or texts.
-_DICT_FILE, _TEXT_FILE = "recipe_of_dict.toml", "recipe_of_text.toml"
-
-# Settings with which mpirun starts on any machine, as in cluster/environment.sh; variables of the user take precedence.
-_MPI_ENVIRONMENT = {
-    "OMP_NUM_THREADS": "1",
-    "OPENBLAS_NUM_THREADS": "1",
-    "OMPI_MCA_rmaps_base_oversubscribe": "1",
-    "OMPI_MCA_mpi_yield_when_idle": "1",
-    "OMPI_MCA_hwloc_base_binding_policy": "none",
-    "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
-} | ({"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"} if os.geteuid() == 0 else {})
+Recipe = str | os.PathLike | Mapping
 
 
 class _TemporaryFolder:
-    """A temporary folder that is removed with this object."""
+    """A temporary folder that is removed with this object; with `in_memory`, if there is room, of a file system in memory."""
 
-    def __init__(self):
-        self.path = Path(tempfile.mkdtemp(prefix="bathline-"))
+    def __init__(self, in_memory=False):
+        memory = Path("/dev/shm")
+        has_room = in_memory and os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > _ROOM_IN_MEMORY
+        self.path = Path(tempfile.mkdtemp(prefix="bathline-", dir=memory if has_room else None))
         weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
 
-def program():
-    """Find the program: $BATHLINE, `bathline` on PATH, or build/bathline of this source tree, in this order.
+def open(path: str | os.PathLike) -> RunResult:
+    """Open a result file, complete or still being written.
+
+    Parameters
+    ----------
+    path : path-like
+        The result file.
 
     Returns
     -------
-    str
-        Path of the program.
+    RunResult
 
     Raises
     ------
-    UsageError
-        If there is none.
+    AnalysisError
+        If the file cannot be read.
     """
-    path = os.environ.get("BATHLINE") or shutil.which("bathline")
-    built = Path(__file__).resolve().parents[2] / "build" / "bathline"
-    if path is None and built.is_file():
-        path = str(built)
-    if path is None:
-        raise UsageError("the program bathline is neither on PATH nor named by $BATHLINE", 2)
-    return path
+    return RunResult(path)
 
 
-def run(recipe, ranks=None, set=None, output=None, overwrite=False, petsc=(), progress=None):
+def run(
+    recipe: Recipe,
+    ranks: int | None = None,
+    overrides: Mapping | None = None,
+    output: str | os.PathLike | None = None,
+    overwrite: bool = False,
+    petsc: Sequence[str] = (),
+    progress: bool | None = None,
+    *,
+    set: Mapping | None = None,
+) -> RunResult:
     """Run a recipe and open its result.
 
     Parameters
     ----------
     recipe : path-like, str or dict
         Path of a TOML file, name of a recipe shipped with the program, TOML text, or a dict, which may contain numpy
-        arrays and scalars.
+        arrays and scalars. Files that a text or dict names are relative to the working directory.
     ranks : int, optional
         Number of processes under mpirun; by default one process without mpirun.
-    set : dict, optional
+    overrides : dict, optional
         Keys of the recipe to replace, such as {"time.step": 0.005}; None removes a key.
     output : path-like, optional
         Result file; by default a temporary one that is removed with the returned object.
@@ -88,6 +87,8 @@ def run(recipe, ranks=None, set=None, output=None, overwrite=False, petsc=(), pr
         Options of PETSc, such as ["-ksp_rtol", "1e-12"].
     progress : bool, optional
         Whether progress is shown; by default if standard error is a terminal or a notebook.
+    set : dict, optional
+        The former name of `overrides`.
 
     Returns
     -------
@@ -103,28 +104,29 @@ def run(recipe, ranks=None, set=None, output=None, overwrite=False, petsc=(), pr
     Stopped
         If the run is stopped by Ctrl-C or a signal; a checkpoint is written first.
     """
-    temporary = _TemporaryFolder()
+    temporary = _TemporaryFolder() if output is None else None
     path = Path(output) if output is not None else temporary.path / "result.h5"
-    arguments = ["run", _recipe_argument(recipe, temporary.path), "-o", str(path)]
-    if overwrite:
-        arguments.append("--overwrite")
+    show = _shows(progress)
+    name, _ = _recipe_and_text(recipe)
+    arguments = ["run", name, "-o", str(path), "--progress", "bar" if show else "none"]
+    arguments += [*(["--overwrite"] if overwrite else []), *_options(_overrides(overrides, set))]
     try:
-        _run_program([*arguments, *_set_options(set)], ranks, petsc, progress)
+        _execute([[*arguments, *(["--", *petsc] if petsc else [])]], recipe, ranks, show)
     except UsageError as error:
         raise _with_python_hint(error, "in Python overwrite=True") from None
     except (NumericalFailure, Stopped) as failure:
         failure.file = path
         failure.keep = temporary  # A temporary result exists as long as the exception.
         raise
-    return open(path, keep=temporary)
+    return RunResult(path, keep=temporary)
 
 
-def check(recipe, set=None):
+def check(recipe: Recipe, overrides: Mapping | None = None, *, set: Mapping | None = None) -> None:
     """Validate a recipe without running it.
 
     Parameters
     ----------
-    recipe, set
+    recipe, overrides, set
         As for `run`.
 
     Raises
@@ -132,45 +134,108 @@ def check(recipe, set=None):
     UsageError
         If the program refuses the recipe.
     """
-    temporary = _TemporaryFolder()
-    _run_program(["check", _recipe_argument(recipe, temporary.path), *_set_options(set)], None, (), False)
+    name, _ = _recipe_and_text(recipe)
+    _execute([["check", name, *_options(_overrides(overrides, set))]], recipe)
 
 
-def sweep(recipe, over=None, ranks=None, set=None, folder=None, progress=None):
-    """Run all elements of a sweep and open the results.
+def sweep(
+    recipe: Recipe,
+    over: Mapping | None = None,
+    ranks: int | None = None,
+    overrides: Mapping | None = None,
+    folder: str | os.PathLike | None = None,
+    progress: bool | None = None,
+    *,
+    zip: Sequence[Sequence[str]] = (),
+    points: Sequence[Mapping] | None = None,
+    processes: int | None = None,
+    set: Mapping | None = None,
+) -> Sweep:
+    """Run all points of a sweep and return their results.
+
+    All points have the recipe's `seed`, and therefore the same random numbers, unless `seed` is swept.
 
     Parameters
     ----------
-    recipe, ranks, set, progress
+    recipe, ranks, overrides, progress, set
         As for `run`.
     over : dict, optional
-        Swept keys with their values, such as {"time.step": [0.1, 0.05]}; by default the recipe's table `sweep`.
+        Swept keys with their values, such as {"time.step": [0.1, 0.05]}: every combination is a point. By default the
+        recipe's table `sweep`.
     folder : path-like, optional
-        Folder of the results; elements whose results it already contains are not run again. By default a temporary
-        folder that is removed with the returned object.
+        Folder of the results, which have the names that `bathline run` gives them in it; points whose results it
+        already contains are not run again. By default a temporary folder, in memory if there is room, that is removed with
+        the returned object.
+    zip : sequence of sequences of str
+        Keys of `over` that change together, such as [["system.particles", "environments.1.attach"]].
+    points : sequence of dict, optional
+        The points one by one instead of `over`, each with the same keys. Equal points are run once.
+    processes : int, optional
+        Number of points that run at the same time; by default the number of processors, and one with `ranks`.
 
     Returns
     -------
     Sweep
+        In the order of `points`, or of the recipe's sweep.
 
     Raises
     ------
     UsageError, NumericalFailure, Stopped
-        As for `run`.
+        As for `run`. The points that are complete remain in `folder`.
     """
-    temporary = _TemporaryFolder()
+    settings, order = dict(_overrides(overrides, set)), None
+    if points is not None:
+        if over is not None:
+            raise UsageError("a sweep is given either by `over` or by `points`", 2)
+        over, zip, order = _swept_by_points(points)
+        if not order:
+            return Sweep([])
+    if over is not None:
+        settings["sweep"] = {**over, **({"zip": [list(keys) for keys in zip]} if zip else {})}
+    temporary = _TemporaryFolder(in_memory=True) if folder is None else None
     target = Path(folder) if folder is not None else temporary.path
     target.mkdir(parents=True, exist_ok=True)
-    argument = _recipe_argument(recipe, temporary.path)
-    options = ["-o", str(target / "sweep.h5"), *_set_options(set)]
-    if over is not None:
-        options += _set_options({"sweep": over})
+    name, text = _recipe_and_text(recipe)
+    stem = Path(name).stem if text is None else "sweep"
+    words = [name, "-o", str(target / f"{stem}.h5"), *_options(settings)]
     try:
-        _run_program(["run", argument, *options], ranks, (), progress)
+        elements = json.loads(_execute([["sweep", *words, "--json"]], recipe)[0]["output"])
+    except UsageError:
+        _execute([["check", name, *_options(settings)]], recipe)  # its mistakes may be why there is no sweep
+        raise
+    todo = [element for element in elements if element["state"] != "finished"]
+    commands = [["run", *words, "--progress", "none", "--element", str(element["index"])] for element in todo]
+    if ranks is not None and todo:
+        commands = [["run", *words, "--progress", "bar" if _shows(progress) else "none"]]
+    try:
+        _execute(commands, recipe, ranks, _shows(progress), processes)
     except UsageError as error:
         raise _with_python_hint(error, "in Python remove that file first") from None
-    listed = _run_program(["sweep", argument, *options], None, (), False)
-    return Sweep([open(target / name, keep=temporary) for name in re.findall(r"sweep\.[0-9a-f]{12}\.h5", listed)])
+    except (NumericalFailure, Stopped) as failure:
+        failure.keep = temporary  # Temporary results exist as long as the exception.
+        raise
+    paths = [Path(element["file"]) for element in elements]
+    return Sweep(paths if order is None else [paths[index] for index in order], keep=temporary)
+
+
+def _swept_by_points(points):
+    """The lists of swept keys and of zipped keys for different points, and for every point the index of its run."""
+    points = [as_toml(dict(point), "points") for point in points]
+    keys = list(points[0]) if points else []
+    index_of = {}
+    for position, point in enumerate(points):
+        if point.keys() != points[0].keys() or not point:
+            raise UsageError(f"points.{position}: has the keys {', '.join(point) or 'none'}, but needs {', '.join(keys)}", 2)
+        index_of.setdefault(inline_toml([point[key] for key in keys]), (len(index_of), point))
+    order = [index_of[inline_toml([point[key] for key in keys])][0] for point in points]
+    over = {key: [point[key] for _, point in index_of.values()] for key in keys}
+    return over, [keys] if len(keys) > 1 else [], order
+
+
+def _overrides(overrides, former):
+    if former is not None:
+        warnings.warn("`set` is now called `overrides`", DeprecationWarning, stacklevel=3)
+    return {**(former or {}), **(overrides or {})}
 
 
 def _with_python_hint(error, hint):
@@ -178,26 +243,13 @@ def _with_python_hint(error, hint):
     return UsageError(f"{error} ({hint})", error.code) if "--overwrite" in str(error) else error
 
 
-def _recipe_argument(recipe, folder):
-    """The recipe as an argument of the command line; texts and dicts are written to a file in `folder`."""
+def _recipe_and_text(recipe):
+    """The recipe as an argument of the command line, and the text of one that is not a path or name."""
     if isinstance(recipe, Mapping):
-        name, recipe = _DICT_FILE, tomli_w.dumps(as_toml(recipe))
-    elif isinstance(recipe, os.PathLike) or "\n" not in recipe:
-        return os.fspath(recipe)
-    else:
-        name = _TEXT_FILE
-    path = Path(folder) / name
-    path.write_text(recipe)
-    return str(path)
-
-
-def _name_keys(message, argument):
-    """A message of the program about a recipe that was written to a file; for dicts it names keys, not lines."""
-    path = Path(argument)
-    if path.name == _DICT_FILE and path.is_file():
-        lines = path.read_text().splitlines()
-        message = re.sub(re.escape(argument) + r":(\d+):\d+", lambda match: _key_at(lines, int(match[1])), message)
-    return message.replace(argument, "recipe") if path.name in (_DICT_FILE, _TEXT_FILE) else message
+        return "recipe", tomli_w.dumps(as_toml(recipe))
+    if isinstance(recipe, os.PathLike) or "\n" not in recipe:
+        return os.fspath(recipe), None
+    return "recipe", recipe
 
 
 def _key_at(lines, line):
@@ -218,83 +270,87 @@ def _key_at(lines, line):
     return ".".join(str(part) for part in [*parts, key, element] if part not in ("", None)) or "recipe"
 
 
-def _set_options(settings):
+def _options(settings):
     arguments = []
-    for key, value in (settings or {}).items():
+    for key, value in settings.items():
         arguments += ["--unset", key] if value is None else ["--set", f"{key}={inline_toml(as_toml(value, key))}"]
     return arguments
 
 
-def _in_a_notebook():
-    return type(sys.stderr).__module__.startswith("ipykernel")
+def _shows(progress):
+    in_a_notebook = type(sys.stderr).__module__.startswith("ipykernel")
+    return sys.stderr.isatty() or in_a_notebook if progress is None else progress
 
 
-def _run_program(arguments, ranks, petsc, progress):
-    """Run the program to its end and return its output; raise the exception of its exit code with its log messages."""
+def _execute(commands, recipe, ranks=None, show=False, processes=None):
+    """Execute commands, several at a time, and return their replies; raise the exception of the worst exit code.
+
+    Ctrl-C asks the runs in progress to stop with a checkpoint; a second one ends them at once.
+    """
+    _, text = _recipe_and_text(recipe)
+    is_dict = isinstance(recipe, Mapping)
     if ranks is not None and ranks < 1:
         raise UsageError(f"ranks = {ranks}: a run needs at least one", 2)
-    if progress is None:
-        progress = sys.stderr.isatty() or _in_a_notebook()
-    launch = ["mpirun", "-n", str(ranks)] if ranks is not None else []
-    is_run = arguments[0] == "run"
-    with tempfile.TemporaryDirectory(prefix="bathline-") as folder:
-        log, printed = Path(folder) / "log.json", Path(folder) / "printed"
-        if is_run:
-            arguments = [*arguments, "--log-json", str(log), "--progress", "bar" if progress else "none"]
-            # A pipe as standard input, whose other end only this process holds: the run stops with a checkpoint when
-            # the process ends, however that happens. mpirun passes the end of its input on.
-            arguments.append("--stop-at-end-of-input")
-        if petsc:
-            arguments = [*arguments, "--", *petsc]
-        # Standard output goes to a file, because an unread pipe would block the program.
-        with printed.open("wb") as output:
-            process = subprocess.Popen(
-                [*launch, program(), *arguments],
-                env=(_MPI_ENVIRONMENT if launch else {}) | os.environ,
-                stdin=subprocess.PIPE if is_run else subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.PIPE,
-            )
-            errors, interrupted = _wait_for(process, progress)
-        output_text = printed.read_text(errors="replace") + errors
-        messages = [json.loads(line) for line in log.read_text().splitlines()] if log.is_file() else []
-    # mpirun changes the exit code of a stopped program, and returns 1 if it could not start it.
-    last = re.fullmatch(r"bathline ended with exit code (\d+)", messages[-1]["message"]) if messages else None
-    code = int(last[1]) if last else process.returncode
-    if code == 0 or (code == _CLAIM_FAILED and last):
-        return output_text
-    if interrupted and code != STOPPED:
-        raise KeyboardInterrupt
-    levels = ("warning",) if code == STOPPED else ("error", "critical")
-    texts = [message["message"] for message in messages if message["level"] in levels]
-    text = "\n".join(texts[-1:] if code == STOPPED else texts) or output_text.strip().removeprefix("error: ") or f"ended with exit code {code}"
-    raise FAILURES.get(code, BathlineError)(_name_keys(text, arguments[1]), code)
+    if processes is not None and processes < 1:
+        raise UsageError(f"processes = {processes}: a sweep needs at least one", 2)
+    count = 1 if ranks is not None else processes or len(os.sched_getaffinity(0))
+    active, stopping, lock, done = [], threading.Event(), threading.Lock(), []
 
-
-def _wait_for(process, show):
-    """Wait for the program; return its standard error, which `show` copies to ours, and whether Ctrl-C was pressed."""
-    errors, interrupted = "", False
-    decoder = codecs.getincrementaldecoder("utf-8")("replace")
-    while True:
+    def work(command):
+        with lock:
+            if stopping.is_set():
+                return None
+            server = pool.take(ranks)
+            active.append(server)
         try:
-            while piece := process.stderr.read1():
-                text = decoder.decode(piece)
-                errors += text
-                if show:
-                    # The progress bar uses carriage returns, which terminals and notebooks both support.
-                    sys.stderr.write(text)
-                    sys.stderr.flush()
-            process.wait()
-            process.stderr.close()
-            if process.stdin is not None:
-                process.stdin.close()
-            return errors, interrupted
-        except KeyboardInterrupt:
-            if interrupted:
-                raise
-            interrupted = True
-            # In a terminal or a notebook the program receives SIGINT as well and writes a checkpoint; a second SIGINT
-            # would kill it. SIGUSR1 covers programs that did not receive it.
-            timer = threading.Timer(_GRACE_S, process.send_signal, [signal.SIGUSR1])
-            timer.daemon = True
-            timer.start()
+            return server.execute(command, text, show)
+        except Ended as ended:
+            return {"code": ended.code, "messages": [{"level": "error", "message": str(ended)}], "output": ""}
+        finally:
+            with lock:
+                active.remove(server)
+                done.append(command)
+                if show and len(commands) > 1:
+                    sys.stderr.write(f"\r{len(done)} of {len(commands)} runs" + "\n" * (len(done) == len(commands)))
+            pool.give_back(server, ranks)
+
+    with ThreadPoolExecutor(max(1, min(count, len(commands)))) as executor:
+        futures = [executor.submit(work, command) for command in commands]
+        while True:
+            try:
+                replies = [future.result() for future in futures]
+                break
+            except KeyboardInterrupt:
+                if stopping.is_set():
+                    for server in [*active]:
+                        server.kill()
+                    raise
+                with lock:
+                    stopping.set()
+                    for server in active:
+                        server.stop()
+    codes = [STOPPED if reply is None else reply["code"] for reply in replies]
+    worst = max(codes, key=lambda code: (code not in (0, _CLAIM_FAILED), code != STOPPED, abs(code)), default=0)
+    if stopping.is_set():
+        # A run that had not begun to write, or was ended by the signal, leaves no checkpoint.
+        if STOPPED not in [reply["code"] for reply in replies if reply]:
+            raise KeyboardInterrupt
+        worst = STOPPED
+    failed = next((reply for reply in replies if reply and reply["code"] == worst), None)
+    is_launcher = failed is not None and worst == _CLAIM_FAILED and not failed["output"]
+    if worst == 0 or (worst == _CLAIM_FAILED and not is_launcher):
+        return replies
+    message = _message_of(failed)
+    if is_dict:
+        # The text of a dict has no lines that its author knows.
+        lines = text.splitlines()
+        message = re.sub(r"\brecipe:(\d+):\d+", lambda match: _key_at(lines, int(match[1])), message)
+    raise FAILURES.get(worst, BathlineError)(message, worst)
+
+
+def _message_of(reply):
+    stopped = reply["code"] == STOPPED
+    levels = ("warning",) if stopped else ("error", "critical")
+    texts = [message["message"] for message in reply["messages"] if message["level"] in levels]
+    text = "\n".join(texts[-1:] if stopped else texts)
+    return text or reply["output"].strip().removeprefix("error: ") or f"ended with exit code {reply['code']}"

@@ -415,50 +415,12 @@ def diverging_map(size=257):
     -------
     matplotlib.colors.ListedColormap
     """
+    from colorspacious import cspace_convert
+
     middle = np.array([97.0, 0.0, 0.0])
-    ends = [_lab_of_hex(PALETTE["blue"]), _lab_of_hex(PALETTE["vermillion"])]
-    rows = []
-    for position in np.linspace(-1.0, 1.0, size):
-        end = ends[int(position > 0)].copy()
-        end[0] = 38.0
-        rows.append(_rgb_of_lab(middle + (end - middle) * abs(position)))
-    return ListedColormap(np.array(rows), "blue-white-vermillion")
-
-
-_RGB_TO_XYZ = np.array(
-    [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
-)
-_WHITE = _RGB_TO_XYZ.sum(axis=1)
-
-
-def lab_of_rgb(rgb):
-    """Convert an sRGB colour to CIELAB (D65).
-
-    Parameters
-    ----------
-    rgb : array_like, shape (3,)
-        Components in [0, 1].
-
-    Returns
-    -------
-    ndarray, shape (3,)
-        L*, a*, b*.
-    """
-    rgb = np.asarray(rgb, dtype=float)
-    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
-    ratio = _RGB_TO_XYZ @ linear / _WHITE
-    root = np.where(ratio > (6 / 29) ** 3, np.cbrt(ratio), ratio / (3 * (6 / 29) ** 2) + 4 / 29)
-    return np.array([116 * root[1] - 16, 500 * (root[0] - root[1]), 200 * (root[1] - root[2])])
-
-
-def _lab_of_hex(text):
-    return lab_of_rgb(matplotlib.colors.to_rgb(text))
-
-
-def _rgb_of_lab(lab):
-    root = (lab[0] + 16) / 116 + np.array([lab[1] / 500, 0.0, -lab[2] / 200])
-    ratio = np.where(root > 6 / 29, root**3, 3 * (6 / 29) ** 2 * (root - 4 / 29))
-    linear = np.clip(np.linalg.solve(_RGB_TO_XYZ, ratio * _WHITE), 0.0, 1.0)
-    return np.clip(
-        np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055), 0.0, 1.0
-    )
+    ends = [cspace_convert(matplotlib.colors.to_rgb(PALETTE[name]), "sRGB1", "CIELab") for name in ("blue", "vermillion")]
+    position = np.linspace(-1.0, 1.0, size)[:, None]
+    end = np.where(position > 0, ends[1], ends[0])
+    end[:, 0] = 38.0
+    colours = cspace_convert(middle + (end - middle) * abs(position), "CIELab", "sRGB1")
+    return ListedColormap(np.clip(colours, 0.0, 1.0), "blue-white-vermillion")

@@ -2,10 +2,11 @@
 
 from numbers import Real
 
+import numpy as np
 from matplotlib.lines import Line2D
 
 from bathline import legend, style
-from bathline.result_file import AnalysisError, ResultFile
+from bathline.result_file import AnalysisError
 from bathline.statistic import STATISTICS
 
 MAX_LABEL_LENGTH = 40  # characters that fit beside an axis
@@ -33,29 +34,80 @@ def draw(sweep, quantities, against, xscale, yscale):
     Raises
     ------
     AnalysisError
-        If `against` was not swept, or a quantity does not exist or is a series.
+        As for `Sweep.plot`.
     """
+    _check(sweep, quantities, against, xscale, yscale)
+    figure = style.new_figure(style.COLUMN_WIDTH, 2.5)
+    axes = figure.subplots()
+    handles = _draw_curves(axes, sweep, quantities, against, xscale, yscale)
+    legend.place(figure, [(axes, handles)])
+    return figure
+
+
+def draw_into(axes, sweep, quantities, against, xscale, yscale):
+    """Draw the figure of `Sweep.plot` into axes, in the style of their figure.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+        The axes.
+    sweep, quantities, against, xscale, yscale
+        As for `draw`.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure of the axes.
+    """
+    _check(sweep, quantities, against, xscale, yscale)
+    handles = _draw_curves(axes, sweep, quantities, against, xscale, yscale)
+    if handles:
+        axes.legend(handles=handles)
+    return axes.get_figure()
+
+
+def _check(sweep, quantities, against, xscale, yscale):
+    """Raise AnalysisError if there is nothing to draw, with the reason."""
     if against not in sweep.keys:
         raise AnalysisError(f"'{against}' was not swept; the swept keys are: {', '.join(sweep.keys) or 'none'}")
     if not quantities:
-        raise AnalysisError("a quantity is needed, such as 'closed.energy_particles.last', or the id of a claim")
-    figure = style.new_figure(style.COLUMN_WIDTH, 2.5)
-    axes = figure.subplots()
+        raise AnalysisError("a quantity is needed, such as 'closed.energy_particles.last', or the name of a claim")
+    values = {quantity: np.array(sweep.numbers(quantity), dtype=float) for quantity in quantities}
+    shown = [result.settings.get(against) for result in sweep]
+    numeric = all(isinstance(value, Real) for value in shown)
+    scales = [(quantity, yscale, numbers) for quantity, numbers in values.items()]
+    scales += [(against, xscale, np.array(shown, dtype=float))] if numeric else []
+    for name, scale, numbers in scales:
+        finite = numbers[np.isfinite(numbers)]
+        if not finite.size:
+            problems = {claim.problem for result in sweep for claim in result.claim_list() if claim.name == name}
+            reason = next(iter(problems - {""}), "")
+            raise AnalysisError(f"'{name}' is not a finite number in any result" + (f": {reason}" if reason else ""))
+        if scale == "log" and not np.any(finite > 0):
+            raise AnalysisError(f"'{name}' has no positive value, which a logarithmic axis needs")
+
+
+def _draw_curves(axes, sweep, quantities, against, xscale, yscale):
+    """Draw the curves and label the axes; return the handles of the legend."""
     axes.set_xscale(xscale)
     axes.set_yscale(yscale)
-    positions, names = _positions([result.settings[against] for result in sweep])
+    positions, names = _positions([result.settings.get(against) for result in sweep])
     if names:
         # Long names are rotated so that they do not overlap.
         rotation = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"} if sum(map(len, names)) > 40 else {}
         axes.set_xticks(range(len(names)), names, **rotation)
+    curves = _curves(sweep, quantities, against, positions)
     handles = []
-    for index, (name, quantity, points) in enumerate(_curves(sweep, quantities, against, positions)):
-        colour = {"color": index} if len(sweep.keys) > 1 else {}
+    for index, (name, quantity, points) in enumerate(curves):
+        colour = {"color": index} if len(curves) > 1 else {}
         curve_style = style.style_of_series(sweep.results[0].recipe, {"of": quantity} | colour, index)
         line = style.line_properties(curve_style) | {"marker": curve_style.marker, "linewidth": 0.8}
         # Between two names there are no values to join by lines.
         line |= {"linestyle": "none"} if names else {}
-        axes.plot(*zip(*sorted(points)), **line)
+        x, y, errors = map(np.array, zip(*sorted(points, key=lambda point: point[0])))
+        axes.plot(x, y, **line)
+        if np.isfinite(errors).any():
+            axes.errorbar(x, y, errors, fmt="none", ecolor=line["color"], elinewidth=0.8, zorder=1.9)
         handles += [Line2D([], [], label=name, **line)] if name else []
     axes.set_xlabel(against)
     labels = {_label(sweep, quantity) for quantity in quantities}
@@ -63,18 +115,18 @@ def draw(sweep, quantities, against, xscale, yscale):
     for axis, scale in ((axes.xaxis, xscale), (axes.yaxis, yscale)):
         if scale == "log" and not (names and axis is axes.xaxis):
             style.label_short_decades(axis)
-    legend.place(figure, [(axes, handles)])
-    return figure
+    return handles
 
 
 def _curves(sweep, quantities, against, positions):
-    """Name, quantity and points of every curve; the name distinguishes it from the others."""
-    curves = {}
+    """Name, quantity and points (position, number, error) of every curve; the name distinguishes it from the others."""
+    curves, others = {}, sweep.keys_beside(against)
     for quantity in quantities:
-        for result, position, value in zip(sweep, positions, sweep.numbers(quantity)):
-            rest = [f"{key} = {result.settings[key]}" for key in sweep.keys if key != against]
+        values = zip(sweep, positions, sweep.numbers(quantity), sweep.errors(quantity))
+        for result, position, *value in values:
+            rest = [f"{key} = {result.settings.get(key)}" for key in others]
             name = ", ".join([quantity, *rest] if len(quantities) > 1 else rest)
-            curves.setdefault((name, quantity), []).append((position, value))
+            curves.setdefault((name, quantity), []).append((position, *value))
     return [(*key, points) for key, points in curves.items()]
 
 
@@ -90,8 +142,7 @@ def _label(sweep, quantity):
     """The file's description of a quantity with its statistic and units; a claim is named as it is."""
     if quantity in sweep.table:
         return quantity
-    with ResultFile(sweep.results[0].path) as result:
-        first = result.quantity(quantity)
+    first = sweep.results[0].read(quantity)
     statistic = quantity.rpartition(".")[2]
     text = (first.long_name or quantity) + (f", {statistic}" if statistic in STATISTICS else "")
     # Descriptions longer than the axis are replaced by the path.

@@ -49,7 +49,14 @@ def sweep_order_key(settings, recipe):
         listed = tomllib.loads(recipe).get("sweep", {})
     except tomllib.TOMLDecodeError:
         listed = {}
-    return [_value_order(value, _listed_values(listed, key)) for key, value in sorted(settings.items())]
+    order, zipped = [], [keys for keys in listed.get("zip", []) if settings.keys() >= set(keys)]
+    for key, value in sorted(settings.items()):
+        group = next((keys for keys in zipped if key in keys), [key])
+        if key == min(group):
+            rows = list(zip(*(_listed_values(listed, name) for name in group)))
+            own = tuple(settings[name] for name in group)
+            order.append((0, rows.index(own), []) if own in rows else _value_order(value))
+    return order
 
 
 def _listed_values(table, key):
@@ -60,7 +67,5 @@ def _listed_values(table, key):
     return _listed_values(table[head], rest) if rest and isinstance(table.get(head), dict) else []
 
 
-def _value_order(value, values):
-    if value in values:
-        return 0, values.index(value), []
+def _value_order(value):
     return (1, value, []) if isinstance(value, Real) else (2, 0, natural_key(value))

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "command_line/json_log.hpp"
+#include "driver/json_text.hpp"
 #include "recipe/describe.hpp"
 #include "recipe/recipe_schema.hpp"
 

@@ -20,6 +20,7 @@
 #include "command_line/json_log.hpp"
 #include "command_line/list_and_describe.hpp"
 #include "command_line/plot.hpp"
+#include "command_line/serve.hpp"
 #include "driver/checkpoints.hpp"
 #include "driver/convert.hpp"
 #include "driver/prepared_run.hpp"
@@ -60,8 +61,8 @@ int show_claims(const std::string& path, const Program& program) {
 }
 
 /// The arguments before `--`, and those after it, if there is one, which are PETSc's.
-std::pair<std::vector<std::string>, std::optional<std::vector<std::string>>> split_arguments(int argc, char** argv) {
-  const std::vector<std::string> arguments(argv + 1, argv + argc);
+std::pair<std::vector<std::string>, std::optional<std::vector<std::string>>> split_arguments(
+    const std::vector<std::string>& arguments) {
   const auto separator = std::find(arguments.begin(), arguments.end(), "--");
   if (separator == arguments.end()) return {arguments, std::nullopt};
   return {{arguments.begin(), separator}, std::vector<std::string>(separator + 1, arguments.end())};
@@ -92,7 +93,7 @@ class CommandLine {
   }
 
   /// @note Collective.
-  int run(int argc, char** argv, const Program& program);
+  int run(const std::vector<std::string>& arguments, const std::optional<std::string>& recipe, const Program& program);
 
  private:
   void add_run();
@@ -132,7 +133,7 @@ class CommandLine {
       "bathline"};
   CLI::App *run_ = nullptr, *resume_ = nullptr, *sweep_ = nullptr, *verify_ = nullptr, *check_ = nullptr,
            *list_ = nullptr, *describe_ = nullptr, *claims_ = nullptr, *plot_ = nullptr, *cite_ = nullptr,
-           *generate_ = nullptr, *convert_ = nullptr;
+           *generate_ = nullptr, *convert_ = nullptr, *serve_ = nullptr;
   RunRequest request_;
   ResumeRequest resumption_;
   VerifyRequest verification_;
@@ -140,7 +141,8 @@ class CommandLine {
   PlotRequest plot_request_;
   std::string name_, what_, file_, json_, style_ = "auto";
   double wall_time_ = 0.0;
-  bool count_only_ = false, stops_at_end_of_input_ = false;
+  SweepFormat sweep_format_ = SweepFormat::table;
+  bool stops_at_end_of_input_ = false;
 };
 
 CLI::Option* CommandLine::add_recipe(CLI::App* command) {
@@ -249,7 +251,12 @@ void CommandLine::add_sweep() {
   sweep_ = app_.add_subcommand("sweep", "list the elements of a recipe's sweep");
   add_recipe(sweep_);
   add_output(sweep_, request_.output, "as for `run`: the name from which those of the result files are derived");
-  sweep_->add_flag("--count", count_only_, "print only the number of elements");
+  auto* count = sweep_->add_flag_callback(
+      "--count", [this] { sweep_format_ = SweepFormat::count; }, "print only the number of elements");
+  sweep_
+      ->add_flag_callback(
+          "--json", [this] { sweep_format_ = SweepFormat::json; }, "print a list of objects in JSON")
+      ->excludes(count);
 }
 
 void CommandLine::add_verify() {
@@ -302,6 +309,7 @@ void CommandLine::add_rest() {
   // Used by the installation; hidden from the help.
   generate_ = app_.add_subcommand("generate", "manual page, completions, or the catalogues as JSON")->group("");
   generate_->add_option("WHAT", what_)->required()->check(CLI::IsMember({"man", "completion", "catalogue"}));
+  serve_ = app_.add_subcommand("serve", "execute commands that are read from standard input, for other programs");
   plot_ = app_.add_subcommand("plot", "plot a result: the figure of its recipe, or the default one of its study");
   plot_->add_option("FILE", plot_request_.result, "result file (HDF5)")->required()->check(on_one_line_);
   plot_
@@ -326,7 +334,7 @@ void CommandLine::fill_requests(std::optional<std::vector<std::string>> petsc_op
                                                        {"none", ProgressStyle::none}};
   request_.progress = resumption_.progress = verification_.progress = styles.at(style_);
   request_.wall_time = resumption_.wall_time = wall_time_;
-  if (!request_.recipe.empty()) request_.recipe = find_recipe(request_.recipe, world);
+  if (!request_.recipe.empty() && !request_.text) request_.recipe = find_recipe(request_.recipe, world);
   if (!resumption_.recipe.empty()) resumption_.recipe = find_recipe(resumption_.recipe, world);
 }
 
@@ -353,7 +361,7 @@ int CommandLine::execute_run(const Program& program) {
   if (generate_->parsed()) {
     if (world.is_root()) fmt::print("{}", generated(program));
   } else if (sweep_->parsed()) {
-    list_sweep(request_, count_only_, program);
+    list_sweep(request_, sweep_format_, program);
   } else if (check_->parsed()) {
     check_all(request_, program);
   } else if (convert_->parsed()) {
@@ -374,9 +382,10 @@ int CommandLine::execute_run(const Program& program) {
   return exit_code::complete;
 }
 
-int CommandLine::run(int argc, char** argv, const Program& program) {
+int CommandLine::run(const std::vector<std::string>& words, const std::optional<std::string>& recipe,
+                     const Program& program) {
   const Communicator& world = program.communicator();
-  auto [arguments, petsc_options] = split_arguments(argc, argv);
+  auto [arguments, petsc_options] = split_arguments(words);
   const std::vector<std::string> all_arguments = arguments;
   std::reverse(arguments.begin(), arguments.end());  // CLI11 expects them in reverse order
   try {
@@ -393,7 +402,9 @@ int CommandLine::run(int argc, char** argv, const Program& program) {
     add_json_log(json_, world);
     spdlog::info("bathline {}", fmt::join(all_arguments, " "));
   }
+  if (serve_->parsed()) return serve(program);
   if (stops_at_end_of_input_ && world.is_root()) stop_at_end_of_input();
+  request_.text = recipe;
   fill_requests(std::move(petsc_options), world);
   return execute_run(program);
 }
@@ -425,6 +436,18 @@ std::string CommandLine::unknown_word_message(const std::vector<std::string>& ar
 
 }  // namespace
 
-int run_command_line(int argc, char** argv, const Program& program) { return CommandLine().run(argc, argv, program); }
+int run_command_line(const std::vector<std::string>& arguments, const std::optional<std::string>& recipe,
+                     const Program& program) {
+  try {
+    return CommandLine().run(arguments, recipe, program);
+  } catch (const UsageError& error) {
+    // Thrown on every rank; rank 0 logs it.
+    spdlog::error("{}", error.what());
+    return exit_code::usage;
+  } catch (const FileError& error) {
+    spdlog::error("{}", error.what());
+    return exit_code::numerical_failure;
+  }
+}
 
 }  // namespace bathline

@@ -1,12 +1,17 @@
 // The command line of bathline.
 #pragma once
 
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "driver/program.hpp"
 
 namespace bathline {
 
-/// Parses the arguments, executes the command and returns the exit code. Throws UsageError, on every rank, for invalid
-/// arguments. @note Collective.
-int run_command_line(int argc, char** argv, const Program& program);
+/// Parses the arguments, executes the command and returns the exit code; mistakes of the user and of files are logged.
+/// `recipe` is the text of the recipe, if it is not read from the path in the arguments. @note Collective.
+int run_command_line(const std::vector<std::string>& arguments, const std::optional<std::string>& recipe,
+                     const Program& program);
 
 }  // namespace bathline

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <system_error>
 
+#include "driver/json_text.hpp"
 #include "recipe/mistakes.hpp"
 #include "record/provenance.hpp"
 
@@ -47,21 +48,6 @@ class JsonLines final : public spdlog::sinks::base_sink<std::mutex> {
 };
 
 }  // namespace
-
-std::string json_string(std::string_view text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      result += '\\';
-      result += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      result += fmt::format("\\u{:04x}", static_cast<int>(c));
-    } else {
-      result += c;
-    }
-  }
-  return result + "\"";
-}
 
 void add_json_log(const std::string& path, const Communicator& world) {
   std::shared_ptr<JsonLines> lines;

@@ -2,14 +2,10 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "parallel/communicator.hpp"
 
 namespace bathline {
-
-/// The text as a string of JSON, quotes included.
-std::string json_string(std::string_view text);
 
 /// Adds a log file of JSON lines; standard error then gets no messages of level `info`. Throws UsageError if the file
 /// cannot be written or has other content. @note Collective.

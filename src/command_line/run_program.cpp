@@ -25,20 +25,12 @@ int run_program(int argc, char** argv, const Catalogues& catalogues) {
   log->set_pattern("%^%l%$: %v");
   if (!world.is_root()) log->set_level(spdlog::level::off);
   spdlog::set_default_logger(log);
-  const auto log_exit = [&](int code) {
+  try {
+    const std::vector<std::string> arguments(argv + 1, argv + argc);
+    const int code = run_command_line(arguments, std::nullopt, Program(catalogues, world));
     const bool has_json_lines = log->sinks().size() > 1;
     if (has_json_lines) spdlog::info("bathline ended with exit code {}", code);
     return code;
-  };
-  try {
-    return log_exit(run_command_line(argc, argv, Program(catalogues, world)));
-  } catch (const UsageError& error) {
-    // Thrown on every rank; rank 0 logs it.
-    spdlog::error("{}", error.what());
-    return log_exit(exit_code::usage);
-  } catch (const FileError& error) {
-    spdlog::error("{}", error.what());
-    return log_exit(exit_code::numerical_failure);
   } catch (const OutOfMemory& error) {
     // The other ranks may wait for this one, so that all are ended. The same applies below.
     fmt::print(stderr, "bathline: rank {}: {}\n", world.rank(), error.what());

@@ -43,6 +43,9 @@ struct PreparedRun {
 PreparedRun prepare(const std::string& text, const std::string& file, const std::vector<std::string>& settings,
                     const std::vector<std::string>& petsc_options, const Program& program);
 
+/// The text of the recipe of a request. @note Collective.
+std::string recipe_text(const RunRequest& request, const Communicator& communicator);
+
 /// Settings of one execution of a new or resumed run.
 struct RunContext {
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();

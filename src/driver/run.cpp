@@ -42,9 +42,13 @@ std::string environments_of(const Problem& problem) {
 
 }  // namespace
 
+std::string recipe_text(const RunRequest& request, const Communicator& communicator) {
+  return request.text ? *request.text : read_text(request.recipe, communicator);
+}
+
 void check_recipe(const RunRequest& request, const Program& program, std::set<std::string>* printed) {
-  const PreparedRun prepared = prepare(read_text(request.recipe, program.communicator()), request.recipe,
-                                       request.settings, request.petsc_options, program);
+  const PreparedRun prepared = prepare(recipe_text(request, program.communicator()), request.recipe, request.settings,
+                                       request.petsc_options, program);
   if (!program.communicator().is_root()) return;
   const auto print = [&](const std::string& line) {
     if (printed == nullptr || printed->insert(line).second) fmt::print("{}\n", line);
@@ -67,8 +71,8 @@ int run_recipe(const RunRequest& request, const Program& program, std::unique_pt
   RunContext context;
   context.wall_time = request.wall_time;
   context.progress = request.progress;
-  const PreparedRun prepared = prepare(read_text(request.recipe, communicator), request.recipe, request.settings,
-                                       request.petsc_options, program);
+  const PreparedRun prepared =
+      prepare(recipe_text(request, communicator), request.recipe, request.settings, request.petsc_options, program);
   context.path =
       request.output.empty() ? std::filesystem::path(request.recipe).stem().string() + ".h5" : request.output;
   context.provenance = {.title = prepared.recipe->title,

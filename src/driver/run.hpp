@@ -28,6 +28,7 @@ inline constexpr int stopped = 85;  ///< on request, with a checkpoint for `resu
 
 struct RunRequest {
   std::string recipe;                       ///< path
+  std::optional<std::string> text;          ///< of the recipe, which is then not read from its path
   std::string output;                       ///< path; empty: the recipe's name with .h5, in the working directory
   std::vector<std::string> settings;        ///< arguments of --set
   std::vector<std::string> petsc_options;   ///< arguments after --, as from `user_options`

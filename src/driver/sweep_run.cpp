@@ -21,6 +21,7 @@
 #include <set>
 
 #include "driver/checkpoints.hpp"
+#include "driver/json_text.hpp"
 #include "driver/prepared_run.hpp"
 #include "model/environment_catalogue.hpp"
 #include "model/table_file.hpp"
@@ -64,7 +65,7 @@ std::vector<std::string> all_settings(const RunRequest& request, const SweepElem
 /// The sweep of a request, and the text of its recipe. @note Collective.
 struct RequestedSweep {
   RequestedSweep(const RunRequest& request, const Program& program)
-      : request(request), program(program), text(read_text(request.recipe, program.communicator())) {
+      : request(request), program(program), text(recipe_text(request, program.communicator())) {
     Mistakes mistakes;
     sweep = read_sweep(text, request.recipe, request.settings, mistakes);
     if (!mistakes.empty()) refuse(mistakes);
@@ -295,12 +296,12 @@ void check_all(const RunRequest& request, const Program& program) {
   }
 }
 
-void list_sweep(const RunRequest& request, bool count_only, const Program& program) {
+void list_sweep(const RunRequest& request, SweepFormat format, const Program& program) {
   const Communicator& communicator = program.communicator();
   const RequestedSweep requested(request, program);
   if (requested.sweep.count == 0) requested.refuse_without_elements(fmt::format("{} has no [sweep]", request.recipe));
   const std::vector<Element> elements = requested.elements();
-  if (count_only) {
+  if (format == SweepFormat::count) {
     if (communicator.is_root()) fmt::print("{}\n", elements.size());
     return;
   }
@@ -309,6 +310,17 @@ void list_sweep(const RunRequest& request, bool count_only, const Program& progr
     const State state = state_of(elements[i], request, code, communicator);
     const char* descriptions[] = {"to do", "finished", "computed", "interrupted", "of another build, input or options"};
     if (!communicator.is_root()) continue;
+    if (format == SweepFormat::json) {
+      std::vector<std::string> settings;
+      for (const std::string& setting : elements[i].settings) {
+        const std::size_t end = setting.find('=');
+        settings.push_back(json_string(setting.substr(0, end)) + ": " + json_string(setting.substr(end + 1)));
+      }
+      fmt::print("{}{{\"index\": {}, \"file\": {}, \"state\": {}, \"settings\": {{{}}}}}{}\n", i == 0 ? "[" : " ", i,
+                 json_string(elements[i].path), json_string(descriptions[static_cast<int>(state)]),
+                 fmt::join(settings, ", "), i + 1 < elements.size() ? "," : "]");
+      continue;
+    }
     fmt::print("{:>4}  {}  {:<11}  {}\n", i, elements[i].path, descriptions[static_cast<int>(state)],
                fmt::join(elements[i].settings, " "));
   }

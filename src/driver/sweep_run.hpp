@@ -13,7 +13,10 @@ int run_all(const RunRequest& request, const Program& program);
 /// Validates a recipe, or every element of its sweep. @note Collective.
 void check_all(const RunRequest& request, const Program& program);
 
-/// Lists the elements of a recipe's sweep: index, result file, state, settings. @note Collective.
-void list_sweep(const RunRequest& request, bool count_only, const Program& program);
+enum class SweepFormat { table, count, json };
+
+/// Lists the elements of a recipe's sweep: index, result file, state, settings (in JSON their values are TOML).
+/// @note Collective.
+void list_sweep(const RunRequest& request, SweepFormat format, const Program& program);
 
 }  // namespace bathline

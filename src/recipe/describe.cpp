@@ -305,7 +305,9 @@ std::string describe_recipe() {
           paragraphs(
               "Lists of values under dotted keys of the recipe, such as time.step = [0.1, 0.05] or "
               "environments.0.sites = [100, 200]: the recipe stands for one run for every combination, the last key "
-              "in alphabetical order changing fastest. See `bathline sweep RECIPE`.",
+              "in alphabetical order changing fastest. The keys of each list in `zip`, such as "
+              "zip = [[\"system.particles\", \"environments.1.attach\"]], change together. All runs have the recipe's "
+              "seed unless `seed` is swept. See `bathline sweep RECIPE`.",
               2);
   return text;
 }

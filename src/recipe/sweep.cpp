@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 #include <sstream>
 
@@ -39,12 +40,69 @@ std::string comparable(const toml::node& node) {
   return integer == nullptr ? written(node) : toml_number(static_cast<double>(integer->get()));
 }
 
-void collect(const toml::table& table, const std::string& path, const std::string& file, std::vector<Sweep::Axis>& axes,
-             Mistakes& mistakes) {
+/// Reads the lists of keys in `zip`; removes the key.
+std::vector<std::vector<std::string>> take_zip(toml::table& table, const std::string& file, Mistakes& mistakes) {
+  std::vector<std::vector<std::string>> groups;
+  const toml::node* zip = table.get("zip");
+  if (zip == nullptr) return groups;
+  const auto refuse = [&](const std::string& message) {
+    mistakes.add(location_of(zip->source(), file), "zip of [sweep]: " + message);
+  };
+  const auto* lists = zip->as_array();
+  bool is_good = lists != nullptr;
+  for (std::size_t i = 0; is_good && i < lists->size(); ++i) {
+    const auto* keys = (*lists)[i].as_array();
+    is_good = keys != nullptr && keys->size() >= 2 && keys->is_homogeneous(toml::node_type::string);
+    if (!is_good) break;
+    std::vector<std::string>& group = groups.emplace_back();
+    for (const auto& key : *keys) group.push_back(key.as_string()->get());
+  }
+  if (!is_good) refuse("must be a list of lists of at least two swept keys, such as [[\"system.k\", \"time.step\"]]");
+  table.erase("zip");
+  return groups;
+}
+
+/// Joins the axes of the keys that change together to one axis in the place of the first.
+void join(const std::vector<std::vector<std::string>>& groups, std::vector<Sweep::Axis>& axes, const Location& where,
+          Mistakes& mistakes) {
+  for (const auto& group : groups) {
+    std::size_t first = axes.size();
+    std::set<std::string> names;
+    for (const std::string& name : group) {
+      const auto match = std::find_if(axes.begin(), axes.end(), [&](const Sweep::Axis& axis) {
+        return axis.size() == 1 && axis.front().name == name;
+      });
+      if (match == axes.end() || !names.insert(name).second) {
+        mistakes.add(where, fmt::format("zip of [sweep]: `{}` is not a swept key, or is named twice", printable(name)));
+        return;
+      }
+      first = std::min(first, static_cast<std::size_t>(match - axes.begin()));
+    }
+    Sweep::Axis joined;
+    for (std::size_t i = axes.size(); i-- > first;) {
+      if (axes[i].size() != 1 || std::find(group.begin(), group.end(), axes[i].front().name) == group.end()) continue;
+      joined.insert(joined.begin(), axes[i].front());
+      axes.erase(axes.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+    axes.insert(axes.begin() + static_cast<std::ptrdiff_t>(first), joined);
+    for (const Sweep::Key& key : joined) {
+      if (key.values.size() == joined.front().values.size()) continue;
+      mistakes.add(key.where,
+                   fmt::format("zip of [sweep]: the lists of `{}` and `{}` must have one length, but have {} "
+                               "and {} values",
+                               printable(joined.front().name), printable(key.name), joined.front().values.size(),
+                               key.values.size()));
+    }
+  }
+}
+
+/// `zipped` are the keys whose lists may have a value twice.
+void collect(const toml::table& table, const std::string& path, const std::string& file,
+             const std::set<std::string>& zipped, std::vector<Sweep::Axis>& axes, Mistakes& mistakes) {
   for (const auto& [name, node] : table) {
     const std::string key = path.empty() ? std::string(name.str()) : path + "." + std::string(name.str());
     if (const toml::table* deeper = node.as_table()) {
-      collect(*deeper, key, file, axes, mistakes);
+      collect(*deeper, key, file, zipped, axes, mistakes);
       continue;
     }
     const toml::array* list = node.as_array();
@@ -59,15 +117,15 @@ void collect(const toml::table& table, const std::string& path, const std::strin
       mistakes.add(where, fmt::format("sweep of `{}`: a sweep cannot change itself", printable(key)));
       continue;
     }
-    Sweep::Axis axis{key, {}, where};
+    Sweep::Key axis{key, {}, where};
     std::set<std::string> seen;
     for (const auto& value : *list) {
       axis.values.push_back(written(value));
-      if (seen.insert(comparable(value)).second) continue;
+      if (seen.insert(comparable(value)).second || zipped.count(key) > 0) continue;
       mistakes.add(location_of(value.source(), file), fmt::format("sweep of `{}`: the list has the value {} twice",
                                                                   printable(key), printable(axis.values.back())));
     }
-    axes.push_back(std::move(axis));
+    axes.push_back({std::move(axis)});
   }
 }
 
@@ -77,17 +135,20 @@ SweepElement Sweep::element(std::size_t index) const {
   SweepElement settings;
   std::size_t rest = index, block = count;
   for (const Axis& axis : axes) {
-    block /= axis.values.size();
-    settings.push_back(axis.key + "=" + axis.values[rest / block]);
+    block /= axis.front().values.size();
+    for (const Key& key : axis) settings.push_back(key.name + "=" + key.values[rest / block]);
     rest %= block;
   }
   return settings;
 }
 
 Mistake Sweep::located(Mistake mistake, const SweepElement& element) const {
-  for (std::size_t i = 0; i < axes.size(); ++i) {
-    if (mistake.where.line > 0 || mistake.where.file != origin_of_setting(element[i])) continue;
-    return {axes[i].where, fmt::format("sweep of `{}`: {}", printable(axes[i].key), mistake.message)};
+  std::size_t i = 0;
+  for (const Axis& axis : axes) {
+    for (const Key& key : axis) {
+      if (mistake.where.line > 0 || mistake.where.file != origin_of_setting(element[i++])) continue;
+      return {key.where, fmt::format("sweep of `{}`: {}", printable(key.name), mistake.message)};
+    }
   }
   return mistake;
 }
@@ -98,12 +159,18 @@ Sweep read_sweep(const std::string& text, const std::string& file, const std::ve
   auto root = parse_toml(text, file, reported_elsewhere);
   if (!root) return {};
   apply_settings(*root, settings, reported_elsewhere);
-  const toml::node* node = root->get("sweep");
+  toml::node* node = root->get("sweep");
   if (node == nullptr) return {};
   Sweep sweep;
   sweep.where = location_of(node->source(), file);
   const std::size_t before = mistakes.count();
-  if (const toml::table* table = node->as_table()) collect(*table, "", file, sweep.axes, mistakes);
+  if (toml::table* table = node->as_table()) {
+    const std::vector<std::vector<std::string>> groups = take_zip(*table, file, mistakes);
+    std::set<std::string> zipped;
+    for (const auto& group : groups) zipped.insert(group.begin(), group.end());
+    collect(*table, "", file, zipped, sweep.axes, mistakes);
+    if (mistakes.count() == before) join(groups, sweep.axes, sweep.where, mistakes);
+  }
   if (mistakes.count() > before) return {};
   if (sweep.axes.empty()) {
     mistakes.add(sweep.where, "[sweep] has no list, such as time.step = [0.1, 0.05]");
@@ -111,11 +178,11 @@ Sweep read_sweep(const std::string& text, const std::string& file, const std::ve
   }
   sweep.count = 1;
   for (const Sweep::Axis& axis : sweep.axes) {
-    if (sweep.count > max_elements / axis.values.size()) {
+    if (sweep.count > max_elements / axis.front().values.size()) {
       mistakes.add(sweep.where, fmt::format("[sweep] has more than {} combinations", max_elements));
       return {};
     }
-    sweep.count *= axis.values.size();
+    sweep.count *= axis.front().values.size();
   }
   return sweep;
 }

@@ -13,13 +13,14 @@ namespace bathline {
 using SweepElement = std::vector<std::string>;
 
 /// The product of the lists under [sweep], whose keys are the dotted keys of the recipe: the keys in alphabetical
-/// order, the last one changing fastest.
+/// order, the last one changing fastest. The keys of a list in `zip` change together, in the place of their first.
 struct Sweep {
-  struct Axis {
-    std::string key;
+  struct Key {
+    std::string name;
     std::vector<std::string> values;  ///< as TOML
     Location where;                   ///< of the key
   };
+  using Axis = std::vector<Key>;  ///< keys that change together, with lists of one length
   std::vector<Axis> axes;
   Location where;         ///< of [sweep]
   std::size_t count = 0;  ///< number of elements; 0 if the recipe has no [sweep]

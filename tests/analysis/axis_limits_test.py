@@ -9,7 +9,7 @@ import numpy as np
 
 import synthetic
 from bathline.figure import draw
-from bathline.result_file import ResultFile
+from bathline.result_file import RunResult
 from bathline.axis_limits import common_limits
 
 
@@ -32,7 +32,7 @@ class AxisLimitsTest(unittest.TestCase):
 
     def drawn(self):
         """The panels of the figure by their titles."""
-        with ResultFile(self.path) as result:
+        with RunResult(self.path) as result:
             figure = draw(result)
         figure.canvas.draw()
         return {axes.get_title(loc="left").partition(") ")[2]: axes for axes in figure.axes}

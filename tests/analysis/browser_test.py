@@ -10,7 +10,7 @@ from pathlib import Path
 import synthetic
 import report
 import watch
-from bathline.result_file import ResultFile
+from bathline.result_file import RunResult
 from bathline.figure import draw, save
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -67,7 +67,7 @@ class BrowserTest(unittest.TestCase):
         result = self.folder / "paper" / "recipe" / "result.h5"
         recipe = "[figure]\ncaption = 'What is <seen>: $q_0$'\n[[integrators]]\nmethod = 'rk4'\nname = 'open'\n"
         synthetic.trajectory(result, recipe)
-        with ResultFile(result) as opened:
+        with RunResult(result) as opened:
             save(draw(opened), result.with_name("recipe"))
         self.assertEqual(report.main([str(self.folder), "-o", str(self.page)]), 0)
         dom, console, asked = self.open()

@@ -18,7 +18,7 @@ import figure as command
 import report
 import sweep_table
 from bathline.figure import draw
-from bathline.result_file import ResultFile
+from bathline.result_file import RunResult
 
 RECIPE = """
 [[integrators]]
@@ -65,7 +65,7 @@ class DamageTest(unittest.TestCase):
                     bathline.open(self.path)
 
     def test_unreadable_quantities_are_not_reported_as_missing(self):
-        with ResultFile(self.path) as result:
+        with RunResult(self.path) as result:
             damaged = mock.patch.object(result, "_find_dataset", side_effect=OSError("Can't read data\n (checksum)"))
             with damaged, self.assertRaisesRegex(bathline.AnalysisError, r"cannot be read: Can't read data \(checksum\)$"):
                 result.has("closed.q[0][0]")
@@ -85,22 +85,22 @@ class DamageTest(unittest.TestCase):
         content = self.path.read_bytes()
         self.assertIn(b"All is well", content)
         self.path.write_bytes(content.replace(b"All is well", b"All is \xf3ell"))
-        with ResultFile(self.path) as result:
+        with RunResult(self.path) as result:
             self.assertEqual(result.figure["caption"], "All is \N{REPLACEMENT CHARACTER}ell.")
             result.figure["caption"].encode()
 
     def test_a_crash_of_hdf5_is_reported(self):
-        with mock.patch.object(command, "ResultFile", lambda path: os.kill(os.getpid(), signal.SIGSEGV)):
+        with mock.patch.object(command, "RunResult", lambda path: os.kill(os.getpid(), signal.SIGSEGV)):
             code, stderr = self.run_command(command.main, self.path)
         self.assertEqual((code, stderr), (2, f"figure: {self.path}: HDF5 cannot read it and ends with SIGSEGV\n"))
 
     def test_ctrl_c_in_the_child_is_reported(self):
-        with mock.patch.object(command, "ResultFile", lambda path: os.kill(os.getpid(), signal.SIGINT)):
+        with mock.patch.object(command, "RunResult", lambda path: os.kill(os.getpid(), signal.SIGINT)):
             code, stderr = self.run_command(command.main, self.path)
         self.assertEqual((code, stderr), (2, f"figure: {self.path}: HDF5 cannot read it and ends with SIGINT\n"))
 
     def test_the_default_kind_is_lines(self):
-        with ResultFile(self.path) as result:
+        with RunResult(self.path) as result:
             (line,) = draw(result).axes[0].lines
         np.testing.assert_allclose(line.get_ydata(), np.cos(np.linspace(0.0, 10.0, 6)))
 

@@ -12,7 +12,7 @@ from bathline import style
 from bathline.default_figures import default_figure
 from bathline.figure import draw
 from bathline.envelopes import estimate_end_periods, envelope
-from bathline.result_file import ResultFile
+from bathline.result_file import RunResult
 
 OSCILLATOR = """
 [system]
@@ -110,7 +110,7 @@ def study(kind, *options):
 class DefaultTest(unittest.TestCase):
     def drawn(self, recipe, **settings):
         """The panels of the default figure of a recipe by their titles, and the open result."""
-        result = bathline.run("title = 'x'\n" + recipe, progress=False, set=settings)
+        result = bathline.run("title = 'x'\n" + recipe, progress=False, overrides=settings)
         self.addCleanup(result.close)
         shown = [axes for axes in result.plot().axes if axes.get_visible()]
         return {axes.get_title(loc="left").partition(") ")[2]: axes for axes in shown}, result
@@ -347,7 +347,7 @@ class SyntheticTest(unittest.TestCase):
                 writer.variable(f"{label}/energy_particles", values[:, 0, 0] ** 2, ("time",), "J", "energy")
 
     def panels(self):
-        with ResultFile(self.path) as result:
+        with RunResult(self.path) as result:
             return {panel["title"]: panel for panel in default_figure(result)["panels"]}
 
     def test_diverging_paths_do_not_determine_the_limits(self):
@@ -408,7 +408,7 @@ class SyntheticTest(unittest.TestCase):
     def test_a_band_is_the_envelope_of_the_path(self):
         path = self.oscillation(500)
         self.write({"one": path})
-        with ResultFile(self.path) as result:
+        with RunResult(self.path) as result:
             axes = draw(result).axes[0]
         high, low = (line.get_xydata() for line in axes.lines)
         self.assertEqual((high[:, 1].max(), low[:, 1].min()), (path.max(), path.min()))
@@ -426,7 +426,7 @@ class SyntheticTest(unittest.TestCase):
         phase = 2 * np.pi * np.linspace(0.0, 400.0, 16000)
         radius = np.exp(-np.linspace(0.0, 1.0, 16000))
         self.write({"one": np.stack([radius * np.cos(phase), radius * np.sin(phase)], -1).reshape(-1, 1, 2)})
-        with ResultFile(self.path) as result:
+        with RunResult(self.path) as result:
             axes = {axes.get_title(loc="left")[4:]: axes for axes in draw(result).axes}
         (orbit,) = axes["orbit, last periods"].lines
         self.assertLess(np.linalg.norm(orbit.get_xydata(), axis=1).max(), 1.03 * radius[-1])
@@ -439,7 +439,7 @@ class SyntheticTest(unittest.TestCase):
 
     def test_labels_of_one_method_have_distinct_colours(self):
         self.write({name: np.full((9, 1, 1), index + 1.0) for index, name in enumerate("abcdefgh")})
-        with ResultFile(self.path) as result:
+        with RunResult(self.path) as result:
             lines = draw(result).axes[0].lines
         self.assertEqual(lines[0].get_color(), style.PALETTE["wine"])
         self.assertEqual(len({line.get_color() for line in lines}), 8)
@@ -447,13 +447,13 @@ class SyntheticTest(unittest.TestCase):
     def test_non_finite_values_are_omitted(self):
         values = np.array([1.0, np.nan, np.inf, 2.0]).reshape(-1, 1, 1)
         self.write({"failed": values, "good": np.ones((4, 1, 1))})
-        with ResultFile(self.path) as result:
+        with RunResult(self.path) as result:
             draw(result).canvas.draw()
 
     def test_an_empty_file_is_an_error(self):
         with synthetic.ResultWriter(self.path, study("trajectory")):
             pass
-        with ResultFile(self.path) as result, self.assertRaisesRegex(bathline.AnalysisError, "neither a path nor results"):
+        with RunResult(self.path) as result, self.assertRaisesRegex(bathline.AnalysisError, "neither a path nor results"):
             draw(result)
 
 

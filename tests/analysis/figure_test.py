@@ -9,12 +9,13 @@ from pathlib import Path
 
 import h5py
 import numpy as np
+from colorspacious import cspace_convert
 from matplotlib.path import Path as MplPath
 
 import synthetic
 import figure as command
 from bathline import figure, figure_kinds, style
-from bathline.result_file import ResultFile
+from bathline.result_file import RunResult
 
 LINES = """
 [figure]
@@ -55,7 +56,7 @@ class FigureTest(unittest.TestCase):
         self.path = Path(self.folder.name) / "result.h5"
 
     def draw(self):
-        with ResultFile(self.path) as result:
+        with RunResult(self.path) as result:
             return figure.draw(result)
 
     def draw_lines(self, recipe, **options):
@@ -189,8 +190,8 @@ class FigureTest(unittest.TestCase):
         axes = self.draw_lines(recipe).axes[0]
         time = np.linspace(0, 10, 201)
         np.testing.assert_allclose(axes.lines[0].get_ydata(), np.cos(time) * factors)
-        with ResultFile(self.path) as result:
-            upper = np.cos(time) * factors + result.quantity("closed.energy_total").values * factors
+        with RunResult(self.path) as result:
+            upper = np.cos(time) * factors + result.read("closed.energy_total").values * factors
         vertices = axes.collections[0].get_paths()[0].vertices
         self.assertAlmostEqual(vertices[:, 1].max(), upper.max())
         wrong = LINES.replace(of, f"{of}, scale = [1.0, 2.0]")
@@ -208,8 +209,8 @@ class FigureTest(unittest.TestCase):
 
     def test_standard_errors_are_bands_and_bars(self):
         (axes,) = self.draw_lines(ERRORS).axes
-        with ResultFile(self.path) as result:
-            error = result.quantity("closed.energy_total").values
+        with RunResult(self.path) as result:
+            error = result.read("closed.energy_total").values
         time = np.linspace(0, 10, 201)
         band, bars = axes.collections
         points = {tuple(point) for point in np.round(band.get_paths()[0].vertices, 9)}
@@ -473,7 +474,7 @@ class FigureTest(unittest.TestCase):
 class StyleTest(unittest.TestCase):
     def test_the_diverging_map_has_even_lightness(self):
         lightness = np.array(
-            [style.lab_of_rgb(color[:3])[0] for color in style.diverging_map()(np.linspace(0, 1, 257))]
+            cspace_convert(style.diverging_map()(np.linspace(0, 1, 257))[:, :3], "sRGB1", "CIELab")[:, 0]
         )
         np.testing.assert_allclose(lightness, lightness[::-1], atol=1.0)
         slopes = np.diff(lightness[:129])

@@ -9,7 +9,7 @@ from matplotlib.text import Text
 
 import synthetic
 from bathline.figure import draw
-from bathline.result_file import ResultFile
+from bathline.result_file import RunResult
 
 METHODS = '[[integrators]]\nmethod = "rk4"\nname = "closed"\n[[integrators]]\nmethod = "gauss"\nstages = 2\nname = "open"\n'
 LONG_NAME = "sum of the terms (kept, or nearly), constant for the exact motion, as is seen"
@@ -27,7 +27,7 @@ class LabelsTest(unittest.TestCase):
         synthetic.trajectory(self.path, f'{METHODS}[figure]\nkind = "lines"\n{tables}')
         with h5py.File(self.path, "r+") as file:
             change(file)
-        with ResultFile(self.path) as result:
+        with RunResult(self.path) as result:
             figure = draw(result)
         figure.canvas.draw()
         return figure.axes

@@ -16,6 +16,7 @@ from pathlib import Path
 from unittest import mock
 
 import matplotlib
+import matplotlib.figure
 import matplotlib.image
 import numpy as np
 import xarray
@@ -23,6 +24,7 @@ import xarray
 import synthetic
 import bathline
 from bathline import figure as figure_module
+from bathline import server
 from bathline.statistic import STATISTICS
 
 RECIPE = """
@@ -103,7 +105,7 @@ class PackageTest(unittest.TestCase):
 
     def test_set_ranks_and_output(self):
         output = self.folder / "x.h5"
-        with bathline.run(RECIPE, ranks=2, set={"time.step": 0.05}, output=output, progress=False) as result:
+        with bathline.run(RECIPE, ranks=2, overrides={"time.step": 0.05}, output=output, progress=False) as result:
             self.assertEqual(result.path, output)
             self.assertEqual(result.attributes["mpi_ranks"], 2)
             np.testing.assert_allclose(result["verlet"].q[:, 0, 0], verlet(0.05, 20), rtol=0, atol=1e-14)
@@ -134,7 +136,7 @@ class PackageTest(unittest.TestCase):
         names = re.search(r"only a statistic \((.*)\)", str(refused.exception))[1].split(", ")
         self.assertEqual(set(names), set(STATISTICS))
         recipe = RECIPE.split("[[claims]]")[0] + "".join(map(claim.format, names))
-        sweep = bathline.sweep(recipe, over={"time.step": [0.1, 0.03]}, set={"time.end": 7.0}, progress=False)
+        sweep = bathline.sweep(recipe, over={"time.step": [0.1, 0.03]}, overrides={"time.end": 7.0}, progress=False)
         for name in names:
             measured = sweep.table[name]
             tabulated = sweep.tabulate(f"verlet.q[0].{name}")[f"verlet.q[0].{name}"]
@@ -148,10 +150,140 @@ class PackageTest(unittest.TestCase):
             np.testing.assert_allclose(path, verlet(step, round(1 / step)), rtol=0, atol=1e-14)
         self.assertAlmostEqual(sweep.table["swing"][1], max(verlet(0.05, 20)))
 
+    def test_a_sweep_is_a_dataset_over_the_swept_keys(self):
+        over = {"time.step": [0.1, 0.05], "integrators.0.method": ["stoermer-verlet", "rk4"], "system.q0": [[0.5], [0.25]]}
+        sweep = bathline.sweep(RECIPE, over=over, progress=False)
+        data = sweep.dataset
+        self.assertEqual(dict(data.swing.sizes), {"integrators.0.method": 2, "system.q0": 2, "time.step": 2})
+        self.assertEqual(list(data["system.q0"].values), ["[0.5]", "[0.25]"])
+        last = sweep.select("verlet.q[0].last")
+        for step in (0.1, 0.05):
+            point = {"integrators.0.method": "stoermer-verlet", "system.q0": "[0.5]", "time.step": step}
+            path = verlet(step, round(1 / step))
+            self.assertAlmostEqual(float(last["verlet.q[0].last"].sel(point)), path[-1], places=13)
+            self.assertAlmostEqual(float(data.swing.sel(point)), max(path), places=13)
+        np.testing.assert_array_equal(data.swing_error, np.full((2, 2, 2), 0.1))
+        self.assertEqual(last["verlet.q[0].last"].attrs["units"], "m")
+        with self.assertRaisesRegex(bathline.AnalysisError, r"'verlet.q\[0\]' is a series whose length differs"):
+            sweep.select("verlet.q[0]")
+        series = bathline.sweep(RECIPE, over={"system.k": [4.0, 1.0]}, progress=False).select("verlet.q[0]")["verlet.q[0]"]
+        np.testing.assert_allclose(series.sel({"system.k": 4.0}), verlet(0.1, 10), rtol=0, atol=1e-14)
+        np.testing.assert_allclose(series["verlet.q[0].time"], np.linspace(0.0, 1.0, 11))
+        self.assertIn("swing", sweep._repr_html_())
+
+    def test_errors_stand_beside_their_variables(self):
+        recipe = RECIPE.replace('"trajectory"', '"ensemble"\nrealisations = 8').replace("damping = 0.0", "damping = 0.1\nkT = 1.0")
+        recipe = recipe.replace("verlet.q.max", "ensemble.verlet.mean_energy[10]").replace("stoermer-verlet", "baoab")
+        sweep = bathline.sweep(recipe, over={"system.k": [4.0, 1.0]}, progress=False)
+        result = sweep.results[0]
+        quantity = next(
+            f"ensemble.verlet.{name}" for name in result.variables("ensemble/verlet") if result.has_variable(f"ensemble.verlet.{name}_error")
+        )
+        rank = len(result.shape(quantity))
+        series = quantity + "[0]" * (rank - 1)
+        data = sweep.select(series)
+        np.testing.assert_array_equal(data[f"{series}_error"][0], result.quantity(f"{quantity}_error" + "[0]" * (rank - 1)))
+        self.assertEqual(data[f"{series}_error"].attrs["units"], data[series].attrs["units"])
+        number = f"{series}.last"
+        (bars,) = sweep.plot(number, against="system.k").axes[0].collections
+        heights = [float(np.diff(segment[:, 1])[0]) for segment in bars.get_segments()]
+        errors = [result.quantity(f"{quantity}_error" + "[0]" * (rank - 1))[-1] for result in sweep]
+        np.testing.assert_allclose(heights, 2 * np.array(errors)[::-1], rtol=1e-9)
+        self.assertEqual(sweep.errors(number), errors)
+        self.assertTrue(np.isnan(sweep.errors(f"{series}.mean")).all())
+
+    def test_points_and_keys_that_change_together(self):
+        points = [{"time.step": 0.1, "system.k": 4.0}, {"time.step": 0.05, "system.k": 1.0}, {"time.step": 0.1, "system.k": 4.0},
+                  {"system.k": 4.0, "time.step": 0.05}]
+        with tempfile.TemporaryDirectory() as folder:
+            sweep = bathline.sweep(RECIPE, points=points, folder=folder, progress=False)
+            self.assertEqual(list(sweep.table["time.step"]), [0.1, 0.05, 0.1, 0.05])
+            self.assertEqual(list(sweep.table["system.k"]), [4.0, 1.0, 4.0, 4.0])
+            self.assertEqual((sweep.paths[0], len(list(Path(folder).glob("*.h5")))), (sweep.paths[2], 3))
+            self.assertEqual(dict(bathline.open_sweep(folder).dataset.swing.sizes), {"system.k": 2, "time.step": 2})
+        over = {"time.step": [0.1, 0.05, 0.02], "system.k": [4.0, 1.0, 2.0], "system.m": [1.0, 3.0]}
+        sweep = bathline.sweep(RECIPE, over=over, zip=[["time.step", "system.k"]], progress=False)
+        self.assertEqual(len(sweep), 6)
+        self.assertEqual(dict(sweep.dataset.swing.sizes), {"system.k": 3, "system.m": 2})
+        self.assertEqual(list(sweep.dataset["time.step"].values), [0.1, 0.05, 0.02])
+        names = [text.get_text() for text in sweep.plot("swing", against="time.step").axes[0].get_legend().get_texts()]
+        self.assertEqual(names, ["system.m = 1.0", "system.m = 3.0"])
+        with self.assertRaisesRegex(bathline.UsageError, r"^points\.1: has the keys system.m, but needs system.k"):
+            bathline.sweep(RECIPE, points=[{"system.k": 1.0}, {"system.m": 1.0}], progress=False)
+        self.assertEqual(len(bathline.sweep(RECIPE, points=[], progress=False)), 0)
+
+    def test_results_of_a_sweep_have_the_names_of_the_command_line_and_are_not_computed_twice(self):
+        recipe = self.folder / "many.toml"
+        recipe.write_text(RECIPE + "[sweep]\ntime.step = [0.1, 0.05]\n")
+        out = self.folder / "out"
+        sweep = bathline.sweep(recipe, folder=out, progress=False)
+        times = {path: path.stat().st_mtime_ns for path in out.iterdir()}
+        self.assertEqual(set(times), set(sweep.paths))
+        environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        command = [os.environ.get("BATHLINE", synthetic.SOURCE / "build/bathline"), "run", recipe, "-o", out / "many.h5"]
+        done = subprocess.run(command, capture_output=True, text=True, env=environment)
+        self.assertEqual(done.stdout.count("already complete"), 2, done.stdout + done.stderr)
+        bathline.sweep(recipe, folder=out, progress=False)
+        self.assertEqual({path: path.stat().st_mtime_ns for path in out.iterdir()}, times)
+        opened = bathline.open_sweep(str(out / "many.*.h5"))
+        self.assertEqual((opened.paths, list(opened.table["time.step"])), (sweep.paths, [0.1, 0.05]))
+        with self.assertRaisesRegex(bathline.AnalysisError, "no result files"):
+            bathline.open_sweep(str(out / "none.*.h5"))
+
+    def test_pictures_of_sweeps_refuse_what_has_no_value(self):
+        recipe = RECIPE.replace("verlet.q.max", "verlet.speed.max")
+        sweep = bathline.sweep(recipe, over={"time.step": [0.1, 0.05]}, progress=False)
+        with self.assertRaisesRegex(bathline.AnalysisError, "'swing' is not a finite number in any result: .*no variable `speed`"):
+            sweep.plot("swing", against="time.step")
+        with self.assertRaisesRegex(bathline.AnalysisError, "no positive value, which a logarithmic axis needs"):
+            sweep.plot("verlet.energy_dissipated.max", against="time.step", yscale="log")
+        curves = sweep.plot("verlet.q[0].last", "verlet.q[0].min", against="time.step").axes[0].lines
+        self.assertEqual(len({line.get_color() for line in curves}), 2)
+        self.assertEqual(len({line.get_marker() for line in curves}), 2)
+
+    def test_plots_are_drawn_into_axes_in_the_style_of_their_figure(self):
+        figure = matplotlib.figure.Figure()
+        left, right = figure.subplots(1, 2)
+        with matplotlib.rc_context({"axes.labelsize": 17.0}):
+            with bathline.run(RECIPE, progress=False) as result:
+                self.assertIs(result.plot(ax=left), figure)
+                with self.assertRaisesRegex(bathline.AnalysisError, "not panel 99"):
+                    result.plot(ax=right, panel=99)
+                self.assertRegex(result._repr_html_(), "(?s)an oscillator.*verlet.*swing")
+            sweep = bathline.sweep(RECIPE, over={"time.step": [0.1, 0.05]}, progress=False)
+            self.assertIs(sweep.plot("swing", against="time.step", ax=right), figure)
+        self.assertTrue(left.lines)
+        self.assertEqual(list(right.lines[0].get_ydata()), list(sweep.table["swing"])[::-1])
+
+    def test_the_process_of_the_program_is_kept_between_runs_and_replaced_when_it_is_lost(self):
+        def ids():
+            bathline.check(RECIPE)
+            with server.pool._lock:
+                return {idle._process.pid for idle in server.pool._idle}
+
+        first = ids()
+        self.assertEqual(ids(), first)
+        for pid in first:
+            os.kill(pid, signal.SIGKILL)
+        time.sleep(0.2)
+        self.assertFalse(ids() & first)
+        with mock.patch.dict(os.environ, {"BATHLINE_EXPERIMENTS": str(self.folder)}):
+            self.assertFalse(ids() & first)
+        broken = self.folder / "program"
+        broken.write_text("#!/bin/sh\nread line\necho lost >&2\nkill -SEGV $$\n")
+        broken.chmod(0o755)
+        with mock.patch.dict(os.environ, {"BATHLINE": str(broken)}), self.assertRaisesRegex(bathline.BathlineError, "lost"):
+            bathline.check(RECIPE)
+        bathline.check(RECIPE)
+
+    def test_all_errors_have_one_base(self):
+        for error in (bathline.AnalysisError, bathline.NumericalFailure, bathline.Stopped, bathline.UsageError):
+            self.assertTrue(issubclass(error, bathline.BathlineError))
+
     def test_a_different_result_in_the_path_of_a_sweep_element_is_refused(self):
         over = {"time.step": [0.1, 0.05]}
         path = bathline.sweep(RECIPE, over=over, folder=self.folder, progress=False).results[0].path
-        bathline.run(RECIPE, output=path, overwrite=True, set={"time.end": 2.0}, progress=False).close()
+        bathline.run(RECIPE, output=path, overwrite=True, overrides={"time.end": 2.0}, progress=False).close()
         with self.assertRaisesRegex(bathline.UsageError, rf"{path.name} .* \(in Python remove that file first\)$"):
             bathline.sweep(RECIPE, over=over, folder=self.folder, progress=False)
 
@@ -211,7 +343,7 @@ class PackageTest(unittest.TestCase):
         bathline.check(RECIPE)
         wild = RECIPE.replace("verlet", "euler").replace("stoermer-euler", "explicit-euler")
         with self.assertRaises(bathline.NumericalFailure) as caught:
-            bathline.run(wild, set={"time.step": 1e3, "time.end": 1e6}, progress=False)
+            bathline.run(wild, overrides={"time.step": 1e3, "time.end": 1e6}, progress=False)
         with bathline.open(caught.exception.file) as result:
             self.assertEqual(result.status, "failed")
 
@@ -281,7 +413,7 @@ class PackageTest(unittest.TestCase):
         self.assertEqual((done.stdout, done.stderr), ("set()\n", ""))
 
     def test_progress_is_shown_on_request(self):
-        script = f"import bathline; bathline.run({RECIPE!r}, progress=True, set={{'time.end': 2e5}})"
+        script = f"import bathline; bathline.run({RECIPE!r}, progress=True, overrides={{'time.end': 2e5}})"
         environment = {**os.environ, "PYTHONPATH": str(synthetic.SOURCE / "analysis")}
         done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -291,7 +423,7 @@ class PackageTest(unittest.TestCase):
         script = f"""
 import bathline
 try:
-    bathline.run({RECIPE!r}, ranks=2, set={{"time.end": 1e9, "output.every": 100000}}, output="long.h5")
+    bathline.run({RECIPE!r}, ranks=2, overrides={{"time.end": 1e9, "output.every": 100000}}, output="long.h5")
 except bathline.Stopped as stopped:
     print("said:", stopped, "left:", bathline.open(stopped.file).status)
 """
@@ -335,10 +467,15 @@ time.sleep(600)
                 self.assertEqual(len(list(self.folder.glob(f"{name}.checkpoint.*.h5"))), 1)
 
     def runs(self, name):
-        """Whether a program, or its launcher, still runs with this result."""
-        listing = subprocess.run(["ps", "-eo", "stat=,args="], capture_output=True, text=True, check=True).stdout
-        lines = [line for line in listing.splitlines() if f"-o {name}.h5" in line]
-        return any(not line.startswith("Z") for line in lines)
+        """Whether a process has this result open."""
+        return any(link.name.isdigit() and self.target(link).endswith(f"/{name}.h5") for link in Path("/proc").glob("[0-9]*/fd/*"))
+
+    @staticmethod
+    def target(link):
+        try:
+            return os.readlink(link)
+        except OSError:  # the process has ended
+            return ""
 
     def wait_until(self, condition):
         for _ in range(3000):
@@ -397,6 +534,22 @@ time.sleep(600)
         )
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn(str(environment), done.stdout)
+        results = self.folder / "results"
+        bathline.sweep(recipe, over={"time.step": [0.1, 0.05]}, folder=results, progress=False)
+        files = sorted(map(str, results.glob("*.h5")))
+        for name, arguments, made in (
+            ("figure", [files[0], "-o", results / "one"], "one.pdf"),
+            ("report", [results, "-o", results / "report.html"], "report.html"),
+            ("sweep", ["table", *files, "-o", results / "t.csv"], "t.csv"),
+            ("sweep", ["figure", *files, "--of", "swing", "--against", "time.step", "-o", results / "f"], "f.png"),
+            ("watch", [files[0]], "one.pdf"),
+        ):
+            command = [environment / "bin" / f"bathline-{name}", *arguments]
+            finished = subprocess.run(command, env=bare, cwd="/", capture_output=True, text=True)
+            self.assertEqual(finished.returncode, 0, finished.stderr)
+            self.assertTrue((results / made).is_file())
+        (package,) = environment.glob("lib/python3*/site-packages/bathline")
+        self.assertTrue((package / "py.typed").is_file())
         self.assertIn("an oscillator (complete)", done.stdout)
 
 

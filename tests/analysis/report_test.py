@@ -1,6 +1,7 @@
 """The report is complete and self-contained; tables of claims and of sweeps have a row for each file."""
 
 import collections
+import base64
 import csv
 import io
 import os
@@ -106,11 +107,11 @@ class ReportTest(unittest.TestCase):
         for address in self.page.addresses:
             if address.startswith("#"):
                 self.assertIn(address[1:], self.page.anchors)
-            elif not address.startswith("data:image/png;base64,"):
+            elif not address.startswith(("data:image/png;base64,", "data:image/svg+xml;base64,")):
                 self.assertTrue((self.results / address).is_file(), address)
                 self.assertFalse(os.path.isabs(address))
         self.assertIn("limebeer2020/fig9/fig9.pdf", self.page.addresses)
-        self.assertEqual(sum(address.startswith("data:") for address in self.page.addresses), 2)
+        self.assertEqual(sum(address.startswith("data:image/png") for address in self.page.addresses), 2)
 
     def test_every_claim_is_there_with_its_verdict(self):
         table = self.html[self.html.index('<article id="limebeer2020-fig9">') :]
@@ -181,7 +182,8 @@ class ReportTest(unittest.TestCase):
         self.assertEqual(self.page.addresses.count("#contents"), 6)
 
     def test_caption_note_provenance_recipe_and_warnings(self):
-        self.assertIn("Closed line and damper until 2L/v & after.", self.page.text)
+        self.assertIn("Closed line and damper until  & after.", self.page.text)
+        self.assertIn('<img class="formula" alt="2L/v" style="height: ', self.html)
         self.assertIn("Parameters of the paper and our own.", self.page.text)
         self.assertIn("the echo comes at 7.9 s", self.page.text)
         self.assertIn("&lt;b&gt;not bold&lt;/b&gt;", self.html)
@@ -249,7 +251,7 @@ class OwnResultsTest(unittest.TestCase):
         for name in ("many/a.h5", "mine/b10.h5", "mine/deep/c", "paper/fig1", "many/torn.h5"):
             self.assertIn(name, page.text)
         self.assertIn("many/mine/b9.pdf", page.addresses)
-        self.assertEqual(sum(address.startswith("data:") for address in page.addresses), 1)
+        self.assertEqual(sum(address.startswith("data:image/png") for address in page.addresses), 1)
         self.assertIn("There is no figure of this result; analysis/figure.py b10.h5 draws one.", page.text)
         self.assertIn("6results", page.text)
         self.assertNotIn("experiments/reproduce", page.text)
@@ -487,11 +489,12 @@ class CrashTest(unittest.TestCase):
 class TextToHtmlTest(unittest.TestCase):
     def test_formulas_code_and_escapes(self):
         self.assertEqual(to_html("a < `b<c`"), "a &lt; <code>b&lt;c</code>")
-        self.assertEqual(
-            to_html(r"$H_0 \exp(-\alpha t)$"),
-            '<span class="formula"><i>H</i><sub>0</sub> exp(−<i>αt</i>)</span>',
-        )
-        self.assertEqual(to_html(r"$10^{-10}$"), '<span class="formula">10<sup>−10</sup></span>')
+        formula = to_html(r"a $H_0 < \alpha t$.")
+        self.assertRegex(formula, r'^a <img class="formula" alt="H_0 &lt; \\alpha t" style="height: 0\.9em; vertical-align: -0')
+        svg = base64.b64decode(re.search("base64,([^\"]+)", formula)[1]).decode()
+        self.assertIn("<svg", svg)
+        self.assertNotIn("date", svg)  # equal reports from equal results
+        self.assertEqual(to_html(r"$\frac{<$"), r"<code>$\frac{&lt;$</code>")
         self.assertEqual(to_html("it costs 5 $"), "it costs 5 $")
 
 

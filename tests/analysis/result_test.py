@@ -9,7 +9,7 @@ import h5py
 import numpy as np
 
 import synthetic
-from bathline.result_file import AnalysisError, Claim, ResultFile, natural_key
+from bathline.result_file import AnalysisError, Claim, RunResult, natural_key
 
 
 class ResultTest(unittest.TestCase):
@@ -20,12 +20,12 @@ class ResultTest(unittest.TestCase):
 
     def open(self, recipe="title = 'x'\n", **attributes):
         synthetic.trajectory(self.path, recipe, **attributes)
-        result = ResultFile(self.path)
+        result = RunResult(self.path)
         self.addCleanup(result.file.close)
         return result
 
     def test_indices_select_particle_and_axis(self):
-        quantity = self.open().quantity("open.q[0][1]")
+        quantity = self.open().read("open.q[0][1]")
         np.testing.assert_allclose(quantity.values, np.sin(np.linspace(0, 10, 201) + 0.3))
         self.assertEqual((quantity.units, quantity.long_name), ("m", "position"))
         self.assertEqual(quantity.scale.units, "s")
@@ -34,7 +34,7 @@ class ResultTest(unittest.TestCase):
     def test_dimensions_of_length_one_need_no_index(self):
         result = self.open()
         for path in ("closed.single", "closed.single[0][0]"):
-            np.testing.assert_allclose(result.quantity(path).values, np.cos(np.linspace(0, 10, 201)))
+            np.testing.assert_allclose(result.read(path).values, np.cos(np.linspace(0, 10, 201)))
 
     def test_statistics_are_numbers(self):
         result = self.open()
@@ -49,7 +49,7 @@ class ResultTest(unittest.TestCase):
             "max_abs": max(abs(path)),
             "peak_to_peak": max(path) - min(path),
         }.items():
-            quantity = result.quantity(f"open.q[0][1].{statistic}")
+            quantity = result.read(f"open.q[0][1].{statistic}")
             self.assertEqual((quantity.values.shape, quantity.units), ((), "m"))
             self.assertAlmostEqual(float(quantity.values), expected, places=14)
 
@@ -67,10 +67,10 @@ class ResultTest(unittest.TestCase):
             ("open.q[1].count", 402.0),
             ("open.q[1][1].last", -angle[-1]),
         ):
-            self.assertAlmostEqual(float(result.quantity(quantity).values), expected, places=14, msg=quantity)
+            self.assertAlmostEqual(float(result.read(quantity).values), expected, places=14, msg=quantity)
         for quantity, width in (("open.q.first", 4), ("open.q[1].last", 2)):
             with self.assertRaisesRegex(AnalysisError, f"needs indices: it has {width} components"):
-                result.quantity(quantity)
+                result.read(quantity)
 
     def test_an_index_for_every_dimension_gives_a_number_except_for_time_series(self):
         with synthetic.ResultWriter(self.path, "title = 'x'\n") as writer:
@@ -80,14 +80,14 @@ class ResultTest(unittest.TestCase):
             writer.variable("open/temperature", [4.0, 5.0, 6.0], ("coordinate",), "J")
             writer.scale("open/snapshot_time", [0.0, 1.0, 2.0], "s")
             writer.variable("open/q", [1.0, 2.0, 3.0], ("snapshot_time",), "m")
-        with ResultFile(self.path) as result:
+        with RunResult(self.path) as result:
             for path, expected, units in (("open.qv[1][2]", 5.0, "m2/s"), ("open.temperature[2]", 6.0, "J")):
-                quantity = result.quantity(path)
+                quantity = result.read(path)
                 self.assertEqual((float(quantity.values), quantity.values.shape, quantity.units), (expected, (), units))
             with self.assertRaisesRegex(AnalysisError, r"has no index 3"):
-                result.quantity("open.temperature[3]")
+                result.read("open.temperature[3]")
             with self.assertRaisesRegex(AnalysisError, r"'open.q\[1\]' has 1 indices, but q\(snapshot_time 3\) needs 0"):
-                result.quantity("open.q[1]")
+                result.read("open.q[1]")
 
     def test_statistics_along_the_scale_have_their_own_units(self):
         result = self.open()
@@ -103,12 +103,12 @@ class ResultTest(unittest.TestCase):
             ("open.time.slope", 1.0, "s/s"),
             ("open.axis.max_at", 1.0, "1"),
         ):
-            number = result.quantity(quantity)
+            number = result.read(quantity)
             self.assertEqual((number.values.shape, number.units), ((), units), quantity)
             self.assertAlmostEqual(float(number.values), expected, places=14)
         for quantity in ("closed.limit.slope", "closed.limit.max_at"):
             with self.assertRaisesRegex(AnalysisError, "'closed.limit' has no coordinate, which"):
-                result.quantity(quantity)
+                result.read(quantity)
 
     def test_statistics_of_empty_series_and_of_nan(self):
         with synthetic.ResultWriter(self.path, "title = 'x'\n") as writer:
@@ -119,15 +119,15 @@ class ResultTest(unittest.TestCase):
             ):
                 writer.scale(f"{group}/time", time, "s")
                 writer.variable(f"{group}/x", values, ("time",), "m")
-        with ResultFile(self.path) as result:
+        with RunResult(self.path) as result:
             for statistic in ("min_at", "max_at", "slope"):
-                self.assertTrue(np.isnan(result.quantity(f"hole.x.{statistic}").values), statistic)
-            self.assertEqual(float(result.quantity("empty.x.count").values), 0.0)
-            self.assertEqual(float(result.quantity("once.x.max_at").values), 2.0)
+                self.assertTrue(np.isnan(result.read(f"hole.x.{statistic}").values), statistic)
+            self.assertEqual(float(result.read("empty.x.count").values), 0.0)
+            self.assertEqual(float(result.read("once.x.max_at").values), 2.0)
             with self.assertRaisesRegex(AnalysisError, "'empty.x' is empty and has no 'slope'"):
-                result.quantity("empty.x.slope")
+                result.read("empty.x.slope")
             with self.assertRaisesRegex(AnalysisError, "a slope of 'once.x' needs two different values of once.time"):
-                result.quantity("once.x.slope")
+                result.read("once.x.slope")
 
     def test_external_links_are_refused(self):
         """A file may come from a stranger; nothing outside the file that it refers to is opened."""
@@ -144,7 +144,7 @@ class ResultTest(unittest.TestCase):
             with h5py.File(self.path, "r+") as file:
                 file["extra"] = change(file)
             with self.assertRaisesRegex(AnalysisError, message):
-                ResultFile(self.path)
+                RunResult(self.path)
         for make in (
             lambda file: file.create_virtual_dataset("extra", layout),
             lambda file: file.create_dataset("extra", (5,), dtype=float, external=[(str(pipe), 0, 40)]),
@@ -153,20 +153,20 @@ class ResultTest(unittest.TestCase):
             with h5py.File(self.path, "r+") as file:
                 make(file)
             with self.assertRaisesRegex(AnalysisError, "extra has its values in other files"):
-                ResultFile(self.path)
+                RunResult(self.path)
 
     def test_single_numbers(self):
-        quantity = self.open().quantity("closed.limit")
+        quantity = self.open().read("closed.limit")
         self.assertEqual(quantity.values.shape, ())
         self.assertEqual(float(quantity.values), 0.5)
 
     def test_labels_with_dots_and_nested_groups(self):
         path = self.path.with_name("orders.h5")
         synthetic.convergence(path)
-        with ResultFile(path) as result:
+        with RunResult(path) as result:
             self.assertEqual(result.groups("convergence"), ["gamma 0.5", "verlet"])
-            self.assertEqual(len(result.quantity("convergence.gamma 0.5.error_q").values), 6)
-            self.assertEqual(result.quantity("convergence.verlet.error_q").scale.path, "convergence.step")
+            self.assertEqual(len(result.read("convergence.gamma 0.5.error_q").values), 6)
+            self.assertEqual(result.read("convergence.verlet.error_q").scale.path, "convergence.step")
 
     def test_variables_over_labels(self):
         path = self.path.with_name("orders.h5")
@@ -177,41 +177,41 @@ class ResultTest(unittest.TestCase):
             table["label"].make_scale("label")
             table["order_q"] = [4.0, 2.0]
             table["order_q"].dims[0].attach_scale(table["label"])
-        with ResultFile(path) as result:
-            self.assertEqual(float(result.quantity("convergence.order_q.max").values), 4.0)
-            np.testing.assert_array_equal(result.quantity("convergence.order_q").scale.values, [0.0, 1.0])
+        with RunResult(path) as result:
+            self.assertEqual(float(result.read("convergence.order_q.max").values), 4.0)
+            np.testing.assert_array_equal(result.read("convergence.order_q").scale.values, [0.0, 1.0])
             with self.assertRaisesRegex(AnalysisError, "'convergence.order_q' has no coordinate, which 'max_at' needs"):
-                result.quantity("convergence.order_q.max_at")
+                result.read("convergence.order_q.max_at")
 
     def test_the_error_for_a_missing_variable_lists_those_of_its_group(self):
         with self.assertRaisesRegex(
             AnalysisError, r"no variable 'closed\.qq'.*group 'closed' has .*q\(time 201, "
         ):
-            self.open().quantity("closed.qq")
+            self.open().read("closed.qq")
 
     def test_the_error_for_a_missing_group_lists_the_groups(self):
         with self.assertRaisesRegex(AnalysisError, r"no variable 'clozed\.q'.*the file has .*closed.*open"):
-            self.open().quantity("clozed.q[0][0]")
+            self.open().read("clozed.q[0][0]")
 
     def test_wrong_indices_are_errors(self):
         result = self.open()
         with self.assertRaisesRegex(AnalysisError, r"needs 2, for instance closed\.q\[0\]\[0\]"):
-            result.quantity("closed.q")
+            result.read("closed.q")
         with self.assertRaisesRegex(AnalysisError, r"no index 2"):
-            result.quantity("closed.q[2][0]")
+            result.read("closed.q[2][0]")
         with self.assertRaisesRegex(AnalysisError, r"is not the path of a quantity"):
-            result.quantity("closed.q[first]")
+            result.read("closed.q[first]")
 
     def test_unreadable_files_are_errors_of_the_user(self):
         with self.assertRaisesRegex(AnalysisError, "no such file"):
-            ResultFile(self.path)
+            RunResult(self.path)
         self.path.parent.mkdir(parents=True)
         self.path.write_text("rubbish")
         with self.assertRaisesRegex(AnalysisError, "not a readable HDF5 file"):
-            ResultFile(self.path)
+            RunResult(self.path)
 
     def test_claims_and_their_targets(self):
-        claims = {claim.name: claim for claim in self.open().claims()}
+        claims = {claim.name: claim for claim in self.open().claim_list()}
         self.assertEqual(
             [claim.verdict for claim in claims.values()], ["PASS", "PASS", "not supported", "FAIL"]
         )
@@ -228,8 +228,8 @@ class ResultTest(unittest.TestCase):
             file["claims/name"] = [b"old"]
             file["claims/measured"] = [2.5]
             file["claims/passed"] = np.array([True])
-        with ResultFile(self.path) as result:
-            (claim,) = result.claims()
+        with RunResult(self.path) as result:
+            (claim,) = result.claim_list()
             self.assertEqual(
                 (claim.name, claim.measured, claim.verdict, result.status), ("old", 2.5, "PASS", "unknown")
             )

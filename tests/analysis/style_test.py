@@ -7,7 +7,7 @@ import unittest
 from itertools import combinations
 
 import matplotlib
-import numpy as np
+from colorspacious import deltaE
 
 import synthetic
 from bathline import style
@@ -20,9 +20,7 @@ DISTINCT = 25.0
 
 
 def distance(first, second):
-    return np.linalg.norm(
-        np.subtract(*(style.lab_of_rgb(matplotlib.colors.to_rgb(color)) for color in (first, second)))
-    )
+    return deltaE(*(matplotlib.colors.to_rgb(color) for color in (first, second)), "sRGB1", "CIELab")
 
 
 def names_of_integrators():

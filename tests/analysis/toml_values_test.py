@@ -46,7 +46,7 @@ class ValuesTest(unittest.TestCase):
 
     def test_set_and_sweeps_accept_numpy_values(self):
         settings = {"seed": np.int64(3), "system.q0": np.array([2.0, 0.0]), "title": Path("a/path")}
-        with bathline.run(recipe(), set=settings, progress=False) as result:
+        with bathline.run(recipe(), overrides=settings, progress=False) as result:
             self.assertEqual((result.recipe["seed"], result.title), (3, "a/path"))
             self.assertEqual(result.quantity("gauss.q[0].first"), 2.0)
         sweep = bathline.sweep(recipe(), over={"time.step": [np.float64(0.5), np.float64(0.25)]}, progress=False)
@@ -89,14 +89,14 @@ class ValuesTest(unittest.TestCase):
             (np.ma.array([1, 2], mask=[False, True], dtype=object), "1"),
         ):
             with self.assertRaisesRegex(bathline.UsageError, rf"^system\.q0\.{element}: this element is masked"):
-                bathline.run(recipe(), set={"system.q0": masked}, progress=False)
+                bathline.run(recipe(), overrides={"system.q0": masked}, progress=False)
         with self.assertRaisesRegex(bathline.UsageError, r"^system\.q0\.1: a value of type NAType cannot be stored"):
             bathline.run(recipe(q0=pandas.array([1.0, None], dtype="Float64")), progress=False)
         self.assertEqual(as_toml(np.ma.array([1.0, 2.0])), [1.0, 2.0])
         with self.assertRaisesRegex(bathline.UsageError, r"^integrators\.0\.name: None cannot be stored"):
             bathline.check(recipe() | {"integrators": [{"method": "gauss", "name": None}]})
         with self.assertRaisesRegex(bathline.UsageError, r"^system\.parameters\.b: None cannot be stored"):
-            bathline.check(recipe(), set={"system.parameters": {"b": None}})
+            bathline.check(recipe(), overrides={"system.parameters": {"b": None}})
         with self.assertRaisesRegex(bathline.UsageError, r"^sweep\.time\.step\.0: None cannot be stored"):
             bathline.sweep(recipe(), over={"time.step": [None]}, progress=False)
         with self.assertRaisesRegex(bathline.UsageError, r"^system\.1: keys must be texts, not a value of type int"):

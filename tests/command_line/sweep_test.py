@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import re
 import subprocess
 import unittest
@@ -42,6 +43,22 @@ class SweepTest(FolderTest):
         )
         self.assertEqual(self.must("sweep", self.recipe, "--count", ranks=2).out, "6\n")
         self.assertEqual(len({row[1] for row in self.elements()}), 6)
+
+    def test_keys_that_change_together(self):
+        zipped = '[sweep]\nzip = [["system.k", "environments.0.sites"]]\nsystem.k = [1.0, 2.5, 1.0]\n' \
+                 "environments.0.sites = [45, 50, 60]\ntime.step = [0.1, 0.05]\n"
+        self.recipe.write_text(toml(OSCILLATOR) + zipped)
+        pairs = ((45, 1.0), (50, 2.5), (60, 1.0))
+        self.assertEqual(
+            [row[3] for row in self.elements()],
+            [f"environments.0.sites={n} system.k={k} time.step={h}" for n, k in pairs for h in (0.1, 0.05)],
+        )
+        listed = json.loads(self.must("sweep", self.recipe, "--json", ranks=2).out)
+        self.assertEqual([[element["index"], element["file"], element["state"]] for element in listed],
+                         [[int(row[0]), row[1], row[2]] for row in self.elements()])
+        self.assertEqual(listed[2]["settings"], {"environments.0.sites": "50", "system.k": "2.5", "time.step": "0.1"})
+        self.must("run", self.recipe, "--progress", "none")
+        self.assertEqual({row[2] for row in self.elements()}, {"finished"})
 
     def test_all_in_order_then_none_again(self):
         self.must("run", self.recipe, "--progress", "none", ranks=2)
@@ -179,6 +196,12 @@ class SweepTest(FolderTest):
             ("[sweep]\nsweep.system.k = [1.0, 2.0]\n", "a sweep cannot change itself"),
             ("[sweep]\nsystem.k = [1.0, 2.0, 1]\n", "the list has the value 1 twice"),
             ("[sweep]\nsystem.q0 = [[1], [1.0]]\n", "0 (system.q0=[1]) and 1 (system.q0=[1.0]) of [sweep] are the same"),
+            ("[sweep]\nzip = 3\nsystem.k = [1.0, 2.0]\n", "zip of [sweep]: must be a list of lists of at least two swept keys"),
+            ('[sweep]\nzip = [["system.k"]]\nsystem.k = [1.0, 2.0]\n', "of at least two swept keys"),
+            ('[sweep]\nzip = [["system.k", "system.m"]]\nsystem.k = [1.0, 2.0]\n', "`system.m` is not a swept key"),
+            ('[sweep]\nzip = [["system.k", "system.k"]]\nsystem.k = [1.0, 2.0]\n', "is not a swept key, or is named twice"),
+            ('[sweep]\nzip = [["system.k", "system.m"]]\nsystem.k = [1.0, 2.0]\nsystem.m = [1.0, 2.0, 3.0]\n', "have 2 and 3 values"),
+            ('[sweep]\nzip = [["system.k", "system.m"]]\nsystem.k = [1.0, 1.0]\nsystem.m = [2.0, 2.0]\n', "are the same"),
             (f"[sweep]\nsystem.k = {list(range(1, 1100))}\nsystem.m = {list(range(1, 1100))}\n", "combinations"),
         ):
             with self.subTest(sweep=sweep[:40]):

@@ -60,16 +60,16 @@ class ExamplesTest(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_the_figure(self):
-        from bathline.result_file import ResultFile
+        from bathline.result_file import RunResult
 
         command = [f"{PREFIX}system", "run", EXAMPLES / "system.toml", "-o", self.result]
         subprocess.run(command, check=True, capture_output=True)
         spec = importlib.util.spec_from_file_location("phase", EXAMPLES / "figure.py")
         phase = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(phase)
-        with ResultFile(self.result) as result:
+        with RunResult(self.result) as result:
             (axes,) = phase.draw(result, {}).axes
-            self.assertEqual(list(axes.lines[0].get_xdata()), list(result.quantity("gauss.q[0]").values))
+            self.assertEqual(list(axes.lines[0].get_xdata()), list(result.read("gauss.q[0]").values))
             self.assertEqual(axes.get_ylabel(), "momentum (kg m/s)")
 
 

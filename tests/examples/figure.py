@@ -12,7 +12,7 @@ def draw(result, spec):
     figure = style.new_figure(spec.get("width", style.COLUMN_WIDTH), spec.get("height", style.COLUMN_WIDTH))
     axes = figure.subplots()
     for label in result.labels:
-        q, p = (result.quantity(f"{label}.{name}[0]") for name in ("q", "p"))
+        q, p = (result.read(f"{label}.{name}[0]") for name in ("q", "p"))
         axes.plot(q.values, p.values, label=label)
     axes.set_xlabel(f"position ({q.units})")
     axes.set_ylabel(f"momentum ({p.units})")

@@ -33,22 +33,22 @@ TEST(Scheme, ReachCountsForcesAtNewPositions) {
 
 // A disturbance in one place of a long line travels no farther than the scheme says, and does go that far.
 TEST(Scheme, ReachIsHowFarADisturbanceTravels) {
-  for (const NamedScheme& one : explicit_schemes()) {
+  for (const NamedScheme& named : explicit_schemes()) {
     for (const int steps : {1, 2, 5}) {
-      SCOPED_TRACE(testing::Message() << one.name << ", " << steps << " steps");
-      const auto centre = static_cast<std::size_t>(one.scheme.reach(steps) + 2);
+      SCOPED_TRACE(testing::Message() << named.name << ", " << steps << " steps");
+      const auto centre = static_cast<std::size_t>(named.scheme.reach(steps) + 2);
       std::vector<double> w(2 * centre + 1, 0.0), p(2 * centre + 1, 0.0);
       w[centre] = 1.0;
       p[centre] = 0.3;
       SerialLine line({.mass = 1.0, .stiffness = 1.0}, 0.0, w, p);
       for (int step = 0; step < steps; ++step) {
-        for (const Substep& substep : one.scheme.substeps) line.substep(substep, one.scheme, 3.0, 0.0);
+        for (const Substep& substep : named.scheme.substeps) line.substep(substep, named.scheme, 3.0, 0.0);
       }
       std::size_t farthest = 0;
       for (std::size_t j = centre; j < w.size(); ++j) {
         if (line.w[j] != 0.0 || line.p[j] != 0.0) farthest = j - centre;
       }
-      EXPECT_EQ(static_cast<int>(farthest), one.scheme.reach(steps));
+      EXPECT_EQ(static_cast<int>(farthest), named.scheme.reach(steps));
     }
   }
 }
@@ -60,10 +60,10 @@ TEST(Scheme, KicksOrDriftsAloneHaveFiniteBlocks) {
     EXPECT_EQ(scheme.steps_within(100), 200);
     EXPECT_EQ(scheme.steps_within(0), 1);
   }
-  for (const NamedScheme& one : explicit_schemes()) {
-    const int steps = one.scheme.steps_within(100);
-    EXPECT_LE(one.scheme.reach(steps), 100) << one.name;
-    EXPECT_GT(one.scheme.reach(steps + 1), 100) << one.name;
+  for (const NamedScheme& named : explicit_schemes()) {
+    const int steps = named.scheme.steps_within(100);
+    EXPECT_LE(named.scheme.reach(steps), 100) << named.name;
+    EXPECT_GT(named.scheme.reach(steps + 1), 100) << named.name;
   }
 }
 
@@ -75,12 +75,12 @@ TEST(Scheme, MergedIsOneKickWhereThereAreSeveralAtTheSamePlace) {
   EXPECT_EQ(merged, splitting({{Kind::kick, 0.75}, {Kind::drift, 1.0}, {Kind::kick, 0.25}}));
   const auto rk4 = std::get<ExplicitScheme>(rk4_method().scheme(Section()));
   EXPECT_EQ(rk4.merged(), rk4);
-  for (const NamedScheme& one : explicit_schemes()) EXPECT_EQ(one.scheme.merged().reach(3), one.scheme.reach(3));
+  for (const NamedScheme& named : explicit_schemes()) EXPECT_EQ(named.scheme.merged().reach(3), named.scheme.reach(3));
 }
 
 TEST(Scheme, NoneReachesFartherInAStepThanARankHoldsSites) {
-  for (const NamedScheme& one : explicit_schemes())
-    EXPECT_LE(one.scheme.reach(1), LineState::min_sites_per_rank) << one.name;
+  for (const NamedScheme& named : explicit_schemes())
+    EXPECT_LE(named.scheme.reach(1), LineState::min_sites_per_rank) << named.name;
 }
 
 TEST(Scheme, RungeKuttaHasAStagePerWeightInOrder) {
@@ -93,16 +93,16 @@ TEST(Scheme, RungeKuttaHasAStagePerWeightInOrder) {
 }
 
 TEST(Scheme, EveryExplicitMethodIsConsistent) {
-  for (const NamedScheme& one : explicit_schemes()) {
-    SCOPED_TRACE(one.name);
-    if (!one.is_splitting()) {
-      EXPECT_NEAR(std::accumulate(one.scheme.b.begin(), one.scheme.b.end(), 0.0), 1.0, 1e-15);
-      ASSERT_EQ(one.scheme.a.size(), one.scheme.b.size());
-      for (std::size_t i = 0; i < one.scheme.a.size(); ++i) EXPECT_EQ(one.scheme.a[i].size(), i);
+  for (const NamedScheme& named : explicit_schemes()) {
+    SCOPED_TRACE(named.name);
+    if (!named.is_splitting()) {
+      EXPECT_NEAR(std::accumulate(named.scheme.b.begin(), named.scheme.b.end(), 0.0), 1.0, 1e-15);
+      ASSERT_EQ(named.scheme.a.size(), named.scheme.b.size());
+      for (std::size_t i = 0; i < named.scheme.a.size(); ++i) EXPECT_EQ(named.scheme.a[i].size(), i);
       continue;
     }
     double drift = 0.0, kick = 0.0;
-    for (const Substep& substep : one.scheme.substeps) (substep.kind == Kind::drift ? drift : kick) += substep.weight;
+    for (const Substep& substep : named.scheme.substeps) (substep.kind == Kind::drift ? drift : kick) += substep.weight;
     EXPECT_NEAR(drift, 1.0, 2e-15);
     EXPECT_NEAR(kick, 1.0, 2e-15);
   }

@@ -13,15 +13,15 @@ namespace bathline::streams_test {
 namespace {
 
 TEST(Streams, AreDisjoint) {
-  for (const StreamRange& one : streams::all) {
-    ASSERT_GT(one.count, 0u) << one.purpose;
+  for (const StreamRange& range : streams::all) {
+    ASSERT_GT(range.count, 0u) << range.purpose;
     // The last stream is that before the first of the next range, without overflow.
-    const std::uint32_t last = one.first + (one.count - 1);
-    EXPECT_GE(last, one.first) << one.purpose;
+    const std::uint32_t last = range.first + (range.count - 1);
+    EXPECT_GE(last, range.first) << range.purpose;
     for (const StreamRange& other : streams::all) {
-      if (other.first == one.first && std::string(other.purpose) == one.purpose) continue;
-      EXPECT_TRUE(other.first > last || other.first + (other.count - 1) < one.first)
-          << one.purpose << " and " << other.purpose;
+      if (other.first == range.first && std::string(other.purpose) == range.purpose) continue;
+      EXPECT_TRUE(other.first > last || other.first + (other.count - 1) < range.first)
+          << range.purpose << " and " << other.purpose;
     }
   }
 }

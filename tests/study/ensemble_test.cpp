@@ -60,13 +60,13 @@ void expect_mean_of_realisations(const std::string& on) {
   ASSERT_EQ(run.report, "");
   // Every rank computes all realisations, in batches of eight that are added in order.
   const Communicator alone = test_world().split(test_world().rank());
-  const Case& one = run.experiment().cases().front();
+  const Case& this_case = run.experiment().cases().front();
   std::vector<double> q(2 * records), v2(2), correlation(2 * lags), batch_q(2 * records);
   std::vector<std::vector<double>> kinetic_means(2);
   for (int r = 0; r < realisations; ++r) {
-    Problem problem = run.experiment().make_problem(one, one.step, one.closed, alone);
+    Problem problem = run.experiment().make_problem(this_case, this_case.step, this_case.closed, alone);
     problem.prepare(11, static_cast<std::uint32_t>(r));
-    const auto stepper = make_stepper(one.scheme, problem, one.step);
+    const auto stepper = make_stepper(this_case.scheme, problem, this_case.step);
     std::vector<Eigen::VectorXd> v;
     for (int record = 0; record < records; ++record) {
       if (record > 0) stepper->advance(8);
@@ -164,13 +164,13 @@ TEST(MpiEnsemble, MeasuresQuantitiesOfEveryRealisation) {
   const RunStudy run(recipe(measured, "0.5", "open"));
   ASSERT_EQ(run.report, "");
   const Communicator alone = test_world().split(test_world().rank());
-  const Case& one = run.experiment().cases().front();
+  const Case& this_case = run.experiment().cases().front();
   std::vector<double> means, passed, density(4), joint(12), products(lags);
   double waited = 0.0, count = 0.0;
   for (int r = 0; r < realisations; ++r) {
-    Problem problem = run.experiment().make_problem(one, one.step, false, alone);
+    Problem problem = run.experiment().make_problem(this_case, this_case.step, false, alone);
     problem.prepare(11, static_cast<std::uint32_t>(r));
-    const auto stepper = make_stepper(one.scheme, problem, one.step);
+    const auto stepper = make_stepper(this_case.scheme, problem, this_case.step);
     std::vector<double> x, v;
     double passage = std::nan("");
     for (int record = 0; record < records; ++record) {
@@ -195,11 +195,11 @@ TEST(MpiEnsemble, MeasuresQuantitiesOfEveryRealisation) {
     double mean = 0.0;
     for (int record = first; record < records; ++record) {
       mean += x[record] / (records - first);
-      const double share = 1.0 / (records - first) / realisations;
+      const double fraction = 1.0 / (records - first) / realisations;
       const int bin = static_cast<int>(std::floor(2.0 * (x[record] + 1.0))),
                 row = static_cast<int>(std::floor(v[record] + 1.5));
-      if (bin >= 0 && bin < 4) density[bin] += 2.0 * share;
-      if (bin >= 0 && bin < 4 && row >= 0 && row < 3) joint[3 * bin + row] += 2.0 * share;
+      if (bin >= 0 && bin < 4) density[bin] += 2.0 * fraction;
+      if (bin >= 0 && bin < 4 && row >= 0 && row < 3) joint[3 * bin + row] += 2.0 * fraction;
       for (int lag = 0; lag < lags && record + lag < records; ++lag) {
         products[lag] += x[record] * x[record + lag] / (records - first - lag) / realisations;
       }
@@ -282,14 +282,14 @@ TEST(MpiEnsemble, MeasuresWorkAndHeat) {
   const RunStudy run(driven(ledger, "closed", "\"time-centred\""));
   ASSERT_EQ(run.report, "");
   const Communicator alone = test_world().split(test_world().rank());
-  const Case& one = run.experiment().cases().front();
+  const Case& this_case = run.experiment().cases().front();
   std::vector<double> work, density(3);
   double mean_work = 0.0;
   for (std::uint32_t r = 0; r < 11; ++r) {
-    Problem problem = run.experiment().make_problem(one, one.step, true, alone);
+    Problem problem = run.experiment().make_problem(this_case, this_case.step, true, alone);
     problem.prepare(11, r);
     const EnergyLedger start = problem.energies();
-    const auto stepper = make_stepper(one.scheme, problem, one.step);
+    const auto stepper = make_stepper(this_case.scheme, problem, this_case.step);
     for (int record = 1; record < 11; ++record) {
       stepper->advance(8);
       mean_work += problem.energies().work / 11.0 / 11.0;
@@ -334,17 +334,17 @@ TEST(MpiEnsemble, KnowsWhichBathTakesWhichHeatInOpenRuns) {
     const RunStudy run(text);
     ASSERT_EQ(run.report, "");
     const Communicator alone = test_world().split(test_world().rank());
-    const Case& one = run.experiment().cases().front();
-    const bool is_explicit = std::holds_alternative<ExplicitScheme>(one.scheme);
+    const Case& this_case = run.experiment().cases().front();
+    const bool is_explicit = std::holds_alternative<ExplicitScheme>(this_case.scheme);
     for (std::uint32_t r = 0; r < 11; ++r) {
-      Problem problem = run.experiment().make_problem(one, one.step, false, alone);
+      Problem problem = run.experiment().make_problem(this_case, this_case.step, false, alone);
       problem.prepare(11, r);
       const auto energy = [&](int i) {
         const double m[] = {1.0, 2.0}, stiffness[] = {1.0, 3.0};
         return 0.5 * problem.p[i] * problem.p[i] / m[i] + 0.5 * stiffness[i] * problem.q[i] * problem.q[i];
       };
       const double before[] = {energy(0), energy(1)};
-      make_stepper(one.scheme, problem, one.step)->advance(80);
+      make_stepper(this_case.scheme, problem, this_case.step)->advance(80);
       const double lost[] = {before[0] - energy(0), before[1] - energy(1)};
       const auto at = [&](const char* name) { return run.values(fmt::format("ensemble/run/{}", name))[r]; };
       EXPECT_NEAR(at("Qa_of_realisation"), lost[0], is_explicit ? 0.01 : 1e-12);
@@ -361,12 +361,12 @@ TEST(MpiEnsemble, BlocksAreSamples) {
              "[[study.quantities]]\nname = \"x\"\nof = \"x0\"\n"));
   ASSERT_EQ(run.report, "");
   const Communicator alone = test_world().split(test_world().rank());
-  const Case& one = run.experiment().cases().front();
+  const Case& this_case = run.experiment().cases().front();
   std::vector<double> means, products;
   for (std::uint32_t r = 0; r < realisations; ++r) {
-    Problem problem = run.experiment().make_problem(one, one.step, true, alone);
+    Problem problem = run.experiment().make_problem(this_case, this_case.step, true, alone);
     problem.prepare(11, r);
-    const auto stepper = make_stepper(one.scheme, problem, one.step);
+    const auto stepper = make_stepper(this_case.scheme, problem, this_case.step);
     std::vector<double> x;
     for (int record = 0; record < records; ++record) {
       if (record > 0) stepper->advance(8);
@@ -404,8 +404,8 @@ TEST(MpiEnsemble, HoldsHistogramsAgainstWhatIsExpected) {
                             deviation = run.values("ensemble/run/x_density_deviation");
   for (int bin = 0; bin < 6; ++bin) {
     const double from = -1.0 + 0.5 * bin;
-    const double share = (std::erf(from + 0.5) - std::erf(from)) / (std::erf(2.0) - std::erf(-1.0));
-    EXPECT_NEAR(expected[bin], share / 0.5, 1e-7);
+    const double fraction = (std::erf(from + 0.5) - std::erf(from)) / (std::erf(2.0) - std::erf(-1.0));
+    EXPECT_NEAR(expected[bin], fraction / 0.5, 1e-7);
     if (error[bin] > 0.0) {
       EXPECT_NEAR(deviation[bin], (found[bin] - expected[bin]) / error[bin], 1e-9);
     }

@@ -1,7 +1,7 @@
 """Kinds of figures: one module each, found by its name.
 
 A module of this folder is a value of `figure.kind`. Its function `draw(result, spec)` returns the matplotlib Figure of
-an open `result_file.ResultFile` for the recipe's table `figure`; its docstring describes the figure.
+an open `result_file.RunResult` for the recipe's table `figure`; its docstring describes the figure.
 """
 
 import importlib

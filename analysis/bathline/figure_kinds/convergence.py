@@ -25,7 +25,7 @@ def draw(result, spec):
 
     Parameters
     ----------
-    result : ResultFile
+    result : RunResult
         An open result.
     spec : dict
         The recipe's table `figure`.
@@ -110,7 +110,7 @@ def _draw_reference_error(axes, result, panel):
         base, _, kind = series["of"].rpartition(".error_")
         path = f"{base}.reference_error_{kind}"
         if result.has(path):
-            for step, error in zip(_steps(result, result.quantity(series["of"])).values, result.quantity(path).values):
+            for step, error in zip(_steps(result, result.read(series["of"])).values, result.read(path).values):
                 largest[step] = max(largest.get(step, 0.0), 10.0 * error)
     (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
     if not largest or max(largest.values()) <= bottom:
@@ -133,7 +133,7 @@ def _draw_reference_error(axes, result, panel):
 def _abscissa(result, panel, error):
     """The variable on the horizontal axis of an error series: `work` if the panel asks for it, or else the steps."""
     if panel.get("x") == "work":
-        return result.quantity(error.path.rpartition(".")[0] + ".work")
+        return result.read(error.path.rpartition(".")[0] + ".work")
     return _steps(result, error)
 
 
@@ -142,8 +142,8 @@ def _steps(result, error):
     if error.scale is not None and error.scale.path.endswith("step"):
         return error.scale
     for path in (error.path.rpartition(".")[0] + ".step", "convergence.step"):
-        if result.has(path) and result.quantity(path).values.shape == error.values.shape:
-            return result.quantity(path)
+        if result.has(path) and result.read(path).values.shape == error.values.shape:
+            return result.read(path)
     raise AnalysisError(
         f"{result.path}: '{error.path}' has no steps: there is neither a scale nor a variable 'step'"
     )
@@ -155,13 +155,13 @@ def _draw_panel(axes, result, panel):
     axes.set_xscale("log")
     axes.set_yscale("log")
     for index, series in enumerate(panel["series"]):
-        error = result.quantity(series["of"])
+        error = result.read(series["of"])
         x = _abscissa(result, panel, error)
         base, _, kind = error.path.rpartition(".error_")
         drawn = np.isfinite(error.values) & (error.values > 0) & (x.values > 0)
         fitted = drawn.copy()
         if result.has(f"{base}.used_{kind}"):
-            fitted &= result.quantity(f"{base}.used_{kind}").values > 0
+            fitted &= result.read(f"{base}.used_{kind}").values > 0
         method = style.style_of_series(result.recipe, series, index)
         # Marks shrink from series to series, so that those below remain visible.
         size = 5.8 - 2.4 * index / max(len(panel["series"]) - 1, 1)
@@ -169,7 +169,7 @@ def _draw_panel(axes, result, panel):
         hollow = look | {"markerfacecolor": "white", "markeredgewidth": 0.8}
         if result.has(f"{base}.largest_error_{kind}"):
             edges = [
-                result.quantity(f"{base}.{which}_error_{kind}").values for which in ("least", "largest")
+                result.read(f"{base}.{which}_error_{kind}").values for which in ("least", "largest")
             ]
             axes.fill_between(x.values, *edges, color=look["color"], alpha=0.18, linewidth=0, zorder=1)
         axes.plot(x.values[fitted], error.values[fitted], linestyle="none", **look)
@@ -188,7 +188,7 @@ def _draw_panel(axes, result, panel):
         axes.set_ylim(panel["ylim"])
     style.label_short_decades(axes.xaxis)
     style.arrange_ticks(axes)
-    first = result.quantity(panel["series"][0]["of"])
+    first = result.read(panel["series"][0]["of"])
     x = _abscissa(result, panel, first)
     axes.set_xlabel(
         style.with_units(panel.get("xlabel") or x.long_name or "step", x.units)
@@ -202,7 +202,7 @@ def _draw_panel(axes, result, panel):
 def _draw_fit(axes, result, path, steps, errors, look):
     """Draw the line of the file's order, or of one fitted here; return its upper end and the order."""
     x, y = np.log(steps), np.log(errors)
-    order = float(result.quantity(path).values) if result.has(path) else np.polyfit(x, y, 1)[0]
+    order = float(result.read(path).values) if result.has(path) else np.polyfit(x, y, 1)[0]
     level = np.mean(y - order * x)
     ends = np.array([x.min(), x.max()])
     axes.plot(np.exp(ends), np.exp(level + order * ends), color=look["color"], linewidth=0.7, zorder=1.5)

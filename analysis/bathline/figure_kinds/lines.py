@@ -52,7 +52,7 @@ def draw(result, spec):
 
     Parameters
     ----------
-    result : ResultFile
+    result : RunResult
         An open result.
     spec : dict
         The recipe's table `figure`.
@@ -98,6 +98,34 @@ def draw(result, spec):
     return figure
 
 
+def draw_into(axes, result, panels, index):
+    """Draw one of the panels of a figure into axes.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+        The axes.
+    result : RunResult
+        An open result.
+    panels : list of dict
+        The panels of the figure.
+    index : int
+        Index of the panel.
+
+    Raises
+    ------
+    AnalysisError
+        As for `draw`.
+    """
+    panel = panels[index]
+    curves = [_read_with_error(result, panel, series) for series in panel["series"]]
+    names = labels.legend_names(result.recipe, panels)[index]
+    handles = _draw_panel(axes, result.recipe, panel, curves, names, axes.get_figure().get_size_inches())
+    axes.set_title(panel.get("title") or "")
+    if handles:
+        axes.legend(handles=handles)
+
+
 class _Curve:
     """A series with its values, its standard error and its scale factors."""
 
@@ -129,7 +157,7 @@ def _read(result, panel, series):
         raise AnalysisError(f"{result.path}: a series of figure.panels has no key `of`")
     y = _quantity(result, series, "of")
     if series.get("minus"):
-        other = result.quantity(series["minus"])
+        other = result.read(series["minus"])
         if other.values.shape not in ((), y.values.shape):
             raise AnalysisError(
                 f"{result.path}: '{other.path}' has {other.values.size} values, '{y.path}' has "
@@ -146,7 +174,7 @@ def _read(result, panel, series):
         return _Curve(series, y.scale, y)
     group = series["of"].split("[")[0].rpartition(".")[0]
     name_in_group = f"{group}.{name}"
-    x = result.quantity(name_in_group if not result.has(name) and result.has(name_in_group) else name)
+    x = result.read(name_in_group if not result.has(name) and result.has(name_in_group) else name)
     return _Curve(series, _same_length(result, _between(panel, x), y), y)
 
 
@@ -175,8 +203,8 @@ def _quantity(result, series, key):
     if isinstance(name, list):
         return Quantity("of", np.array(name, dtype=float))
     if not cases:
-        return result.quantity(name)
-    numbers = [result.quantity(name.replace("{}", case)) for case in cases]
+        return result.read(name)
+    numbers = [result.read(name.replace("{}", case)) for case in cases]
     if any(number.values.ndim for number in numbers):
         raise AnalysisError(f"{result.path}: '{name}' with `cases` must be a single number in each case")
     values = np.array([number.values for number in numbers])

@@ -19,7 +19,7 @@ def draw(result, spec):
 
     Parameters
     ----------
-    result : ResultFile
+    result : RunResult
         An open result.
     spec : dict
         The recipe's table `figure`.
@@ -37,13 +37,13 @@ def draw(result, spec):
     series = panel.get("series") or _default_series(result)
     if not series:
         raise AnalysisError(f"{result.path}: the group 'energy-transfer' contains no numbers to draw")
-    expected = {claim.quantity: claim.expected for claim in result.claims() if np.isfinite(claim.expected)}
+    expected = {claim.quantity: claim.expected for claim in result.claim_list() if np.isfinite(claim.expected)}
 
     width, height = spec.get("width") or style.COLUMN_WIDTH, spec.get("height") or 0.75 + 0.33 * len(series)
     figure = style.new_figure(width, height)
     axes = figure.subplots()
     axes.set_xscale(panel.get("xscale") or "log")
-    quantities = [result.quantity(entry["of"]) for entry in series]
+    quantities = [result.read(entry["of"]) for entry in series]
     printed = []
     for row, (entry, quantity) in enumerate(zip(series, quantities)):
         if quantity.values.ndim:
@@ -100,7 +100,7 @@ def draw(result, spec):
 def _default_series(result):
     """`norm_difference` of all labels except those that agree with theory to round-off."""
     paths = {label: f"energy-transfer.{label}.norm_difference" for label in result.groups("energy-transfer")}
-    values = {label: float(result.quantity(path).values) for label, path in paths.items()}
+    values = {label: float(result.read(path).values) for label, path in paths.items()}
     largest = max(values.values(), default=0.0)
     return [{"of": paths[label], "name": label} for label in paths if values[label] > 1e-9 * largest]
 

@@ -27,7 +27,7 @@ def draw(result, spec):
 
     Parameters
     ----------
-    result : ResultFile
+    result : RunResult
         An open result.
     spec : dict
         The recipe's table `figure`.
@@ -167,7 +167,7 @@ def _draw_fronts(axes, result, path, sites):
         handles += axes.plot(positions, times, color="black", linewidth=0.6, linestyle=(0, (5, 3)), label=name)
 
     if result.has(f"{prefix}.front_site"):
-        front = result.quantity(f"{prefix}.front_site")
+        front = result.read(f"{prefix}.front_site")
         # The recorded front stays at the far end once it has arrived.
         arrival = int(np.nanargmax(front.values)) if np.isfinite(front.values).any() else -1
         outward = np.flatnonzero(front.values[: arrival + 1] > head)
@@ -184,7 +184,7 @@ def _draw_fronts(axes, result, path, sites):
 
 def _number(result, path):
     """A single number of the file, or NaN."""
-    return float(result.quantity(path).values) if result.has(path) else float("nan")
+    return float(result.read(path).values) if result.has(path) else float("nan")
 
 
 def _front_text(speed, echo=float("nan")):

@@ -14,7 +14,7 @@ def draw(result, spec):
 
     Parameters
     ----------
-    result : ResultFile
+    result : RunResult
         An open result.
     spec : dict
         The recipe's table `figure`.
