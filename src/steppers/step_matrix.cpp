@@ -201,18 +201,23 @@ class ImpulseResponses {
     std::vector<Eigen::MatrixXd> responses;
     for (std::size_t source = 0; source < sources_.size(); ++source) {
       const Input& input = inputs_[source];
-      const auto response_to = [&](std::int64_t step, int draw, int index) {
+      const auto set_impulse = [&](std::int64_t step, int draw, int index) {
         sources_[source]([=](std::int64_t current_step, int current_draw, std::span<double> numbers) {
           std::fill(numbers.begin(), numbers.end(), 0.0);
           if (current_step == step && current_draw == draw) numbers[static_cast<std::size_t>(index)] = 1.0;
         });
-        return Eigen::MatrixXd(path(steps) - rest_path);
       };
       for (int draw = 0; draw < 2; ++draw) {
-        for (int index = 0; index < input.count; ++index) responses.push_back(response_to(input.last, draw, index));
+        for (int index = 0; index < input.count; ++index) {
+          set_impulse(input.last, draw, index);
+          responses.push_back(path(steps) - rest_path);
+        }
       }
       for (int index = 0; index < input.start_count; ++index) {
-        const Eigen::VectorXd end = response_to(NoiseStream::before_first_step, 0, index).rightCols<1>();
+        set_impulse(NoiseStream::before_first_step, 0, index);
+        start();
+        stepper_->advance(steps);
+        const Eigen::VectorXd end = state() - rest_path.rightCols<1>();
         result.sum.noalias() += end * end.transpose();
       }
       disable_noise(problem_);
@@ -302,6 +307,7 @@ class ImpulseResponses {
   }
   void start() {
     problem_.prepare();
+    problem_.clock.steps = 0;
     problem_.q = problem_.system().q0;
     problem_.p.setZero();
     for (const auto& environment : problem_.environments()) {
@@ -323,8 +329,13 @@ class ImpulseResponses {
 StationaryCovariance covariance_from_impulse_responses(const Scheme& scheme, Problem& problem, double h) {
   constexpr std::int64_t min_steps = 1024, max_steps = 1 << 17;
   // Round-off of the rate limits the digits of covariances of slow motions.
+  constexpr double tolerance = 1e-11, round_off = 1e-15;
+  // The rest of a sum falls like steps^-2 at worst, after semi-infinite lines, so that it is a third of the last
+  // change.
+  constexpr double sum_tolerance = 1e-9;
   // Where noise and particles are slow alike, the map that extrapolates is known to seven digits.
-  constexpr double tolerance = 1e-11, round_off = 1e-15, extrapolation_tolerance = 1e-7;
+  constexpr double slow_tolerance = 1e-7;
+  constexpr std::int64_t slow_steps = 1 << 15;
   ImpulseResponses responses(scheme, problem, h);
   const auto driven_steps = static_cast<std::uint64_t>(responses.driven_steps());
   std::int64_t steps = std::max(min_steps, 2 * static_cast<std::int64_t>(std::bit_ceil(driven_steps)));
@@ -340,11 +351,11 @@ StationaryCovariance covariance_from_impulse_responses(const Scheme& scheme, Pro
       return ((now - before).cwiseAbs().array() <= allowed * (scale * scale.transpose()).array()).all();
     };
     // Responses that have died out need no extrapolation, in which round-off would be a motion of its own.
-    if (agree(current.sum, previous.sum, tolerance)) return {std::move(current.sum), slowest};
+    if (agree(current.sum, previous.sum, sum_tolerance)) return {std::move(current.sum), slowest};
     const bool agrees = agree(current.covariance, previous.covariance, fraction);
     if (agrees && (fraction == tolerance || slowest.decays())) return {std::move(current.covariance), slowest};
-    if (2 * steps > end && slowest.decays() &&
-        agree(current.covariance, previous.covariance, std::max(fraction, extrapolation_tolerance))) {
+    if (steps >= slow_steps && slowest.decays() &&
+        agree(current.covariance, previous.covariance, std::max(fraction, slow_tolerance))) {
       return {std::move(current.covariance), slowest};
     }
     previous = std::move(current);

@@ -27,9 +27,10 @@ struct StationaryCovariance {
   SlowestMotion slowest;
 };
 /// The stationary <x x^T> of x = (q, v) alone, from the responses to each of the normal numbers of the steps: for
-/// environments whose state is not that of sites, such as semi-infinite lines. The responses are extrapolated beyond
-/// the steps that are computed, twice as many of which change it by at most 1e-11 of the variances, or 1e-15 over the
-/// decay of the slowest motion in a step, or 1e-7 where the longest responses permit no more. As above otherwise. @note Collective.
+/// environments whose state is not that of sites, such as semi-infinite lines. The sum over the computed steps is
+/// taken once twice as many change it by at most 1e-9 of the variances. The responses are extrapolated beyond these
+/// steps where they decay slowly, until twice as many change the result by at most 1e-11, or 1e-15 over the decay of
+/// the slowest motion in a step, or 1e-7 from 32768 steps on. As above otherwise. @note Collective.
 StationaryCovariance covariance_from_impulse_responses(const Scheme& scheme, Problem& problem, double h);
 
 /// The matrix A of the exact motion, x' = A x, x = (q, v).

@@ -195,9 +195,10 @@ StudyKind covariance_kind() {
                     "damper of each in continuous time and under the midpoint rule; for each integrator difference, "
                     "which includes the state of a warm memory. No path is computed: `end` has no effect. Closed "
                     "runs with warm semi-infinite lines, quantum noise or memories that are passive only "
-                    "together sum impulse responses, extrapolated by their slow motions, until twice the time "
-                    "changes the variances by at most 1e-11 (1e-15 over the slowest decay in a step, if that is "
-                    "more, or 1e-7 where 131072 steps are not enough), and take for langevin the covariance of the midpoint rule, which is that of "
+                    "together sum impulse responses until twice as many steps change the variances by at most "
+                    "1e-9, or extrapolate them by their slow motions until the change is at most 1e-11 (1e-15 over "
+                    "the slowest decay in a step, if that is more, or 1e-7 from 32768 steps on), and take for langevin "
+                    "the covariance of the midpoint rule, which is that of "
                     "continuous time at any step. Where there is no stationary state the slowest motion is named "
                     "with its rate."},
       .make = make_covariance,

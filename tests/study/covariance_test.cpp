@@ -223,7 +223,7 @@ TEST(MpiCovariance, SlowMotionsUnderColouredNoiseHaveTheGibbsDistribution) {
   }
 }
 
-TEST(MpiCovariance, NamesTheSlowMotionWhereThereIsNoStationaryState) {
+TEST(Covariance, NamesTheSlowMotionWhereThereIsNoStationaryState) {
   const RunStudy undamped(oscillator_with("m = 1.0\nk = 9.0\n",
                                           "kind = \"spring-mass-line\"\nattach = 0\nsites = \"infinite\"\nM = 1.0\n"
                                           "lambda = 1.0\nkT = 1.0\n",
