@@ -58,7 +58,6 @@ bool is_second_interrupt() {
 
 void handle(int signal) {
   if (signal == SIGINT && is_second_interrupt()) return end_by(signal);
-  if (!is_stoppable && signal != SIGUSR1) return end_by(signal);
   signal_received = signal;
   if (is_stoppable || !writes_message) return;
   constexpr const char* message =

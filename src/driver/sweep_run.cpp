@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <csignal>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -277,7 +276,7 @@ int run_all(const RunRequest& request, const Program& program) {
     const int code = run_element(element, requested, wall_time);
     if (code == exit_code::stopped) return code;
     // The signal may have arrived after the last point at which the element could stop.
-    const bool is_stop_requested = communicator.any(StopSignals::received() == SIGUSR1);
+    const bool is_stop_requested = communicator.any(StopSignals::received() != 0);
     if (is_stop_requested && i + 1 < count && !request.element) return exit_code::stopped;
     max_code = std::max(max_code, code);
   }

@@ -83,7 +83,7 @@ MISTAKES = {
         'name = "damped"\n\n[output]\nevery = 5\n',
         'name = "end"\n[study]\nkind = "convergence"\nstep_sizes = [0.05, 0.025]\n',
         'name = "end"',
-        r"the results of a study of the kind `convergence` use this name otherwise",
+        r"the results of a study of the kind `convergence` contain another group of this name; choose another one",
     ),
     "snapshots of what is left out": (
         "every = 5",

@@ -55,7 +55,7 @@ SIGNAL_AT_CLOSING = """
 herr_t H5Fclose(hid_t file) {
   herr_t (*real)(hid_t) = (herr_t (*)(hid_t))dlsym(RTLD_NEXT, "H5Fclose");
   static int calls = 0;
-  if (calls++ == 0) raise(SIGUSR1);
+  if (calls++ == 0) raise(SIGNAL);
   return real(file);
 }
 """
@@ -475,12 +475,24 @@ class StoppedTest(ResumeTest):
             self.assert_code(run(arguments, ranks, env=self.shim(SIGNAL_AT_THE_END)), 0)
 
     def test_a_signal_between_the_elements_of_a_sweep(self):
-        path, _ = self.fresh(toml(OSCILLATOR) + "\n[sweep]\nsystem.k = [1.0, 2.0, 3.0]\n")
-        outcome = run(["run", path, "--progress", "none"], 2, env=self.shim(SIGNAL_AT_CLOSING), cwd=path.parent)
-        self.assert_code(outcome, 85)
-        self.assert_said_once(outcome, "cannot write a checkpoint; the run will stop")
-        listed = run(["sweep", path], cwd=path.parent).out
-        self.assertEqual([listed.count(word) for word in ("finished", "to do")], [1, 2], listed)
+        for name in ("SIGUSR1", "SIGTERM", "SIGHUP"):
+            with self.subTest(name):
+                path, _ = self.fresh(toml(OSCILLATOR) + "\n[sweep]\nsystem.k = [1.0, 2.0, 3.0]\n")
+                shim = self.shim(SIGNAL_AT_CLOSING.replace("SIGNAL", name))
+                outcome = run(["run", path, "--progress", "none"], 2, env=shim, cwd=path.parent)
+                self.assert_code(outcome, 85)
+                self.assert_said_once(outcome, "cannot write a checkpoint; the run will stop")
+                listed = run(["sweep", path], cwd=path.parent).out
+                self.assertEqual([listed.count(word) for word in ("finished", "to do")], [1, 2], listed)
+
+    def test_a_signal_after_the_last_step(self):
+        # The file is closed whole, and the run is a finished one.
+        for name in ("SIGUSR1", "SIGTERM", "SIGHUP", "SIGXCPU", "SIGINT"):
+            with self.subTest(name):
+                path, result = self.fresh(OSCILLATOR)
+                shim = self.shim(SIGNAL_AT_CLOSING.replace("SIGNAL", name))
+                self.assert_code(run(["run", path, "-o", result, "--progress", "none"], env=shim), 0)
+                self.must(["verify", result])
 
     def test_a_limit_of_time_again_and_again(self):
         path, result = self.fresh(self.long)
