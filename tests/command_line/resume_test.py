@@ -427,8 +427,8 @@ class StoppedTest(ResumeTest):
         self.check_stopped(process.returncode, out + err, result, "SIGINT")
 
     def test_a_second_interrupt_ends_at_once(self):
-        # It can stop with a checkpoint only between step sizes, and the first one takes minutes.
-        study = {"kind": "convergence", "step_sizes": [1e-7, 0.05]}
+        # It can stop with a checkpoint only between step sizes, and the smallest takes minutes.
+        study = {"kind": "convergence", "step_sizes": [1e-9, 0.05]}
         path, result = self.fresh(changed(OSCILLATOR, integrators=OSCILLATOR["integrators"][1:], study=study))
         process = start(["run", path, "-o", result, "--progress", "none"], preexec_fn=listen)
         self.wait_for(result.exists, process, "result file")
