@@ -1,8 +1,8 @@
 // Measured order: errors against the exact flow over a list of steps.
 //
-// The steps of an adaptive reference are not longer than the smallest of the list, so that it meets every force that the
-// methods meet. A second one, with ten times the tolerance and other steps, gives an estimate of its error, which is
-// that of the second one and therefore too large rather than too small.
+// The steps of an adaptive reference are not longer than the smallest of the list, so that it meets every force that
+// the methods meet. A second one, with ten times the tolerance and other steps, gives an estimate of its error, which
+// is that of the second one and therefore too large rather than too small.
 //
 // With several random starts the error of a step is the mean over them; the smallest and the largest are written, too.
 //
@@ -189,8 +189,8 @@ class ConvergenceStudy final : public Study {
              {std::tuple(&reference.check, 10.0 * options_.reference_tolerance, check_count),
               std::tuple(&reference.state, options_.reference_tolerance, count)}) {
           if (std::optional<Failure> failure =
-                  advance(this_case, ExactFlow{tolerance}, start, h, closed,
-                          end / static_cast<double>(reference_steps), reference_steps, *state))
+                  advance(this_case, ExactFlow{tolerance}, start, h, closed, end / static_cast<double>(reference_steps),
+                          reference_steps, *state))
             return failure;
         }
       }
