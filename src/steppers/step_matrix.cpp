@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <complex>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -273,13 +273,14 @@ class ImpulseResponses {
     if (map.matrix.size() == 0) return;
     estimate.slowest = slowest_motion_of_steps(map.matrix, h_ * static_cast<double>(steps));
     // The map of an interval has the frequency modulo 2 pi over its length only; the shape of the motion has all of it.
-    const Eigen::VectorXcd shape = map.basis * estimate.slowest.shape;
+    const Eigen::VectorXd re = map.basis * estimate.slowest.shape.real(),
+                          im = map.basis * estimate.slowest.shape.imag();
     const Eigen::Index others = rows - coordinates;
     if (others > 0) {
-      const std::complex<double> turn = shape.head(others).dot(shape.tail(others));
-      estimate.slowest.frequency = std::abs(std::arg(turn)) / h_;
+      const double cosine = re.head(others).dot(re.tail(others)) + im.head(others).dot(im.tail(others)),
+                   sine = re.head(others).dot(im.tail(others)) - im.head(others).dot(re.tail(others));
+      estimate.slowest.frequency = std::abs(std::atan2(sine, cosine)) / h_;
     }
-    estimate.slowest.uncertainty = round_off / h_;
     // By the spectral radius alone; whether the rate is known well enough is decided by the caller.
     if (estimate.slowest.rate <= 0.0) return;
     const Eigen::MatrixXd next = map.matrix * (map.basis.transpose() * last);
