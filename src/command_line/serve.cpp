@@ -19,10 +19,10 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "command_line/command_line.hpp"
+#include "driver/checkpoints.hpp"
 #include "driver/json_text.hpp"
 #include "driver/run.hpp"
 #include "recipe/mistakes.hpp"
@@ -57,20 +57,12 @@ class MessageSink final : public spdlog::sinks::base_sink<std::mutex> {
 class RequestLines {
  public:
   RequestLines() {
-    // The reader of a pipe behind standard output or error may end as well, which must not end the program.
-    std::signal(SIGPIPE, SIG_IGN);
-    // All signals are left to the other threads.
-    sigset_t all, previous;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &previous);
-    std::thread([state = state_] { read(*state); }).detach();
-    pthread_sigmask(SIG_SETMASK, &previous, nullptr);
+    start_input_thread([state = state_] { read(*state); });
   }
 
-  /// The next line; nothing at the end of input. The request before it is then finished.
+  /// The next line; nothing at the end of input.
   std::optional<std::string> next() {
     std::unique_lock<std::mutex> lock(state_->mutex);
-    state_->is_busy = false;
     state_->changed.wait(lock, [&] { return state_->has_ended || state_->text.find('\n') != std::string::npos; });
     const std::size_t end = state_->text.find('\n');
     if (end == std::string::npos) return std::nullopt;
@@ -78,6 +70,11 @@ class RequestLines {
     state_->text.erase(0, end + 1);
     state_->is_busy = true;
     return line;
+  }
+  /// To be called before the reply to the last line, after which the input may end.
+  void finish() {
+    const std::lock_guard<std::mutex> guard(state_->mutex);
+    state_->is_busy = false;
   }
 
  private:
@@ -178,6 +175,7 @@ int serve(const Program& program) {
     const int code = execute(world.broadcast(next.value_or("")), program);
     log->sinks() = sinks;  // without the log file of the request
     if (!world.is_root()) continue;
+    requests->finish();
     output->reply(fmt::format("{{\"code\": {}, \"messages\": [{}], \"output\": {}}}\n", code,
                               fmt::join(messages->take(), ", "), json_string(output->take())));
   }

@@ -110,22 +110,26 @@ void StopSignals::begin(Part part) { is_stoppable = part == Part::stoppable ? 1 
 
 int StopSignals::received() { return signal_received; }
 
-void stop_at_end_of_input() {
-  // The reader of a pipe behind standard error may end as well; a message to it must not end the program.
+void start_input_thread(std::function<void()> read) {
+  // The reader of a pipe behind standard output or error may end as well; a message to it must not end the program.
   std::signal(SIGPIPE, SIG_IGN);
   // All signals are left to the other threads.
   sigset_t all, previous;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &previous);
-  std::thread([] {
+  std::thread(std::move(read)).detach();
+  pthread_sigmask(SIG_SETMASK, &previous, nullptr);
+}
+
+void stop_at_end_of_input() {
+  start_input_thread([] {
     char ignored[256];
     ssize_t count = 0;
     do {
       count = ::read(STDIN_FILENO, ignored, sizeof ignored);
     } while (count > 0 || (count < 0 && errno == EINTR));
     kill(getpid(), SIGTERM);
-  }).detach();
-  pthread_sigmask(SIG_SETMASK, &previous, nullptr);
+  });
 }
 
 Checkpoints::Checkpoints(CheckpointPlan plan, const Communicator& communicator, std::unique_ptr<CheckpointReader> from)

@@ -39,6 +39,8 @@ class StopSignals {
   static int received();
 };
 
+/// Calls `read` in a detached thread that receives no signals; SIGPIPE is ignored from then on.
+void start_input_thread(std::function<void()> read);
 /// Sends this process SIGTERM when its standard input ends, as a pipe does with the process that holds its other end.
 void stop_at_end_of_input();
 

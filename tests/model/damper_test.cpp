@@ -250,9 +250,10 @@ TEST(MpiDamper, ConductsHeatToAMemory) {
   }
 }
 
-// The noise of each bath has the spectrum of its own dissipation under every one of these methods, whatever else acts
-// on the particle. So <q^2> = kT/k as with one bath alone; <v^2> of drifts at the ends is that of a wave between two
-// kicks, an integral over all frequencies by another program.
+// In the middle of its friction step `baoab` leaves the density exp(-(p M^-1 p + q K (1 - h^2 M^-1 K/4)^-1 q)/2kT) of
+// particle and line together unchanged, for any friction, and half a drift later <q q^T> = kT K^-1; `gjf` has the same
+// positions. <v^2> of drifts at the ends is that of a wave between two kicks, an integral over all frequencies by
+// another program.
 TEST(Damper, IsInEquilibriumWithAThermalLine) {
   const std::string line =
       "[[environments]]\nname = \"line\"\nkind = \"spring-mass-line\"\nsites = \"infinite\"\nM = 0.5\n"
