@@ -15,9 +15,9 @@
 
 namespace bathline {
 
-/// A group of a checkpoint file. A class declares its state in one function that visits an archive; the same function
-/// writes and restores it. Rank 0's numbers are written, and reading gives them to all ranks. All members are
-/// collective; reading throws std::out_of_range if a size differs from the expected one.
+/// A group of a checkpoint file. A class lists its variables in one function, which both saves and restores them. Rank
+/// 0's numbers are written, and reading gives them to all ranks. All members are collective; reading throws
+/// std::out_of_range if a size differs from the expected one.
 class Archive {
  public:
   Archive(CheckpointWriter& writer, std::string path) : writer_(&writer), path_(std::move(path)) {}

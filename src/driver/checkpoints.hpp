@@ -1,4 +1,5 @@
-// When a run writes a checkpoint, when it stops, and where a resumed run continues.
+// When a run writes a checkpoint or stops, by the clock and by signals (by steps: time_loop, resumable_tasks), and
+// where a resumed run continues.
 #pragma once
 
 #include <chrono>

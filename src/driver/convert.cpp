@@ -127,11 +127,12 @@ void convert_recipe(const ConvertRequest& request, const Program& program) {
     if (has_table) write(table, equivalent.rows);
     write(target, with_environment(recipe.resolved, index, equivalent.keys));
     if (has_table) {
-      spdlog::info("{}: `{}` is now a {} of {} read from {}", target.string(), request.environment, request.to,
-                   equivalent.size, table.string());
+      spdlog::info("{}: `{}` is now a {} of {}, read from {}", target.string(), request.environment, request.to,
+                   counted(static_cast<std::int64_t>(equivalent.size), request.to == "star" ? "oscillator" : "site"),
+                   table.string());
     } else {
-      spdlog::info("{}: `{}` is now a sum of {}", target.string(), request.environment,
-                   counted(static_cast<std::int64_t>(equivalent.size), "mode"));
+      spdlog::info("{}: `{}` is now a memory of {}", target.string(), request.environment,
+                   counted(static_cast<std::int64_t>(equivalent.size), "exponential"));
     }
   });
 }

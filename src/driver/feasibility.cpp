@@ -328,7 +328,7 @@ bool Feasibility::is_unsupported(std::size_t index, Mistakes& mistakes) {
     const std::optional<std::string> unsupported_reason = environment->unsupported_reason(this_case.scheme);
     if (!unsupported_reason) continue;
     mistakes.add(this_case.options.where("method"),
-                 fmt::format("{}, {}{}", description_of(this_case), *unsupported_reason, advice_for(this_case)));
+                 fmt::format("{}: {}{}", description_of(this_case), *unsupported_reason, advice_for(this_case)));
   }
   return mistakes.count() > before;
 }
@@ -364,12 +364,12 @@ void Feasibility::check_white_environments(std::size_t index, Mistakes& mistakes
   if (!this_case.closed || !std::holds_alternative<ExactFlow>(this_case.scheme)) return;
   const bool is_alone = problem.stepped_environments().empty();
   if (problem.heat.size() == 0 && (problem.noise() == nullptr || is_alone)) return;
-  mistakes.add(this_case.options.where("method"),
-               fmt::format("{}, {}{}", description_of(this_case),
-                           problem.heat.size() > 0
-                               ? "which computes the sum of all heat only, not that of each white environment"
-                               : "which supports white noise only without environments that have a state",
-                           advice_for(this_case)));
+  mistakes.add(
+      this_case.options.where("method"),
+      fmt::format("{}: {}{}", description_of(this_case),
+                  problem.heat.size() > 0 ? "it computes the sum of all heat only, not that of each white environment"
+                                          : "it supports white noise only without environments that have a state",
+                  advice_for(this_case)));
 }
 
 std::string Feasibility::advice_for(const Case& this_case) const {
@@ -472,6 +472,7 @@ void Feasibility::check_section(Mistakes& mistakes) const {
   }
 }
 
+/// Compares the step with the stability limit, which for a line is a Courant number h sqrt(lambda/M).
 void Feasibility::check_stability(std::size_t index, Mistakes& mistakes) {
   const Case& this_case = experiment_.readable_cases()[index];
   const auto [steps, where] = steps_of(this_case);

@@ -1,4 +1,4 @@
-// Work of rank 0 whose outcome all ranks get.
+// Runs code on rank 0 and broadcasts its result or error.
 #pragma once
 
 #include <functional>

@@ -90,7 +90,7 @@ void PoincareSection::update(const Problem& problem, double time) {
   if (has_begun_ && plan_.function) {
     if (is_crossing(last_value_, value)) add(problem, now, crossing(now));
   } else if (has_begun_) {
-    // The slack counts a point that falls on a step up to round-off to that step.
+    // Points within round-off of a step belong to it.
     const double dt = now.time - last_.time, slack = 1e-9 * dt;
     for (double next = 0.0; (next = static_cast<double>(points_ + 1) * plan_.period) <= now.time + slack;) {
       add(problem, now, std::min(1.0, (next - last_.time) / dt));

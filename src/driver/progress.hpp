@@ -12,8 +12,8 @@ enum class ProgressStyle { automatic, bar, lines, none };
 /// The unit in which progress is counted, in the singular.
 struct ProgressUnit {
   std::string name = "step";
-  std::int64_t sites = 0;          ///< advanced per unit, for the rate of sites; 0: not shown
-  std::string site_name = "site";  ///< "oscillator"
+  std::int64_t sites = 0;          ///< advanced per unit, to show sites per second; 0: not shown
+  std::string site_name = "site";  ///< what a site is called, such as "oscillator"
 };
 
 /// Rate and remaining time of a task that took `seconds` from `first` to `done` of `total` units.

@@ -1,4 +1,5 @@
-// The explicit and the implicit Euler method: baselines whose energy grows and decays numerically.
+// The explicit and the implicit Euler method (symplectic Euler: gamma.cpp): baselines whose energy grows and decays
+// numerically.
 //
 //   explicit: q+ = q + h M^-1 p,   p+ = p + h f(q, M^-1 p)
 //   implicit: q+ = q + h M^-1 p+,  p+ = p + h f(q+, M^-1 p+)

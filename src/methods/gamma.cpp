@@ -1,4 +1,4 @@
-// The gamma family of one-step methods.
+// The gamma family of one-step methods: symplectic Euler (0 and 1) and the implicit midpoint rule (1/2).
 //
 //   q+ = q + h M^-1 ((1-g) p + g p+),   p+ = p + h f((1-g) q+ + g q, (q+ - q)/h),      g = gamma in [0, 1]
 //

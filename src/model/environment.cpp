@@ -13,7 +13,7 @@ const EnvironmentProperties& Environment::properties() const {
 
 std::optional<std::string> Environment::unsupported_reason(const Scheme& scheme) const {
   if (std::holds_alternative<ExactFlow>(scheme) && !properties().is_linear) {
-    return "the exact flow, which is implemented for linear environments only, and `" + name_ + "` is not linear";
+    return "the exact flow is implemented for linear environments only, and `" + name_ + "` is not linear";
   }
   const auto* splitting = std::get_if<ExplicitScheme>(&scheme);
   if (splitting != nullptr && splitting->has_ou_substeps()) return own_unsupported_reason(splitting->without_ou());

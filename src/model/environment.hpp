@@ -32,8 +32,8 @@ struct EnvironmentProperties {
   double highest_frequency = 0.0;  ///< supremum of the moduli of its eigenvalues with the head clamped, rad/s
   double fastest_decay = 0.0;      ///< the highest decay rate of its modes with the head clamped, 1/s
   double temperature = 0.0;        ///< kT of its start, J; 0 at rest
-  bool loses_energy = false;
-  bool is_linear = true;  ///< whether its lumped network is all of it
+  bool loses_energy = false;       ///< by dashpots, exponential decay or a matched end
+  bool is_linear = true;           ///< whether its lumped network has all of its forces
   /// Whether its force on the head is -D x' and white noise at its temperature. Integrators then apply it as the
   /// damping and the noise of the particles, and it has neither sites nor a stepper.
   bool is_white = false;
@@ -68,7 +68,7 @@ struct AnalyticKernel {
 };
 
 /// An environment and its state. Displacements w are measured from the head's position at the start: the head is at
-/// x = c.(q - q(0)), and an environment at rest is exactly zero.
+/// x = c.(q - q(0)) with the coefficients c of the attachment, and an environment at rest is exactly zero.
 class Environment {
  public:
   Environment(std::string name, Attachment attachment, const Communicator& communicator)
@@ -78,15 +78,15 @@ class Environment {
   const std::string& name() const { return name_; }
   const Attachment& attachment() const { return attachment_; }
   const Communicator& communicator() const { return communicator_; }
+  /// Computed at the first call; they do not change during a run.
   const EnvironmentProperties& properties() const;
 
-  /// Why `scheme` cannot advance it, as an apposition to the name of the integrator ("the exact flow, which ..."), or a
-  /// relative clause ("which ..."); nothing where it can.
+  /// Why `scheme`, "it", cannot advance this environment, as a sentence; nothing where it can.
   std::optional<std::string> unsupported_reason(const Scheme& scheme) const;
   /// Bytes that this rank needs while `scheme` advances it, those only that grow with the number of sites.
   virtual std::int64_t bytes(const Scheme& scheme) const = 0;
-  /// Its equations: all sites, or at most `limit` that respond to fast motions of the head like all. The sites are
-  /// those of the fields "w" and "p".
+  /// Its equations: all sites, or at most `limit` of them, whose response at high frequencies is that of all. The sites
+  /// are those of the fields "w" and "p".
   virtual LumpedNetwork assemble(std::int64_t limit) const = 0;
   /// The kernel at the given times, s; nothing where no formula is known. The same on every rank. @note Collective.
   virtual std::optional<AnalyticKernel> analytic_kernel(std::span<const double>) const { return std::nullopt; }
@@ -94,7 +94,7 @@ class Environment {
   /// Allocates the state, with every site at rest at the head's position, or drawn as a thermal start by the random
   /// numbers of `key`. @note Collective.
   virtual void prepare(const RngKey& key) = 0;
-  /// Its complete state: the future follows from that and from the motion of the head.
+  /// Its complete state: all that is needed to continue, given the motion of the head.
   virtual std::vector<StateField> fields() = 0;
   /// Must be called after the fields have been written. @note Collective.
   virtual void fields_changed() {}

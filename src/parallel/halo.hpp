@@ -9,7 +9,7 @@
 
 namespace bathline {
 
-/// Exchanges `depth` sites on either side, over as many ranks as hold them.
+/// Exchanges `depth` sites on either side, from as many neighbouring ranks as hold them.
 /// A local array holds left() copied sites, then the rank's own, then right() copied sites.
 class Halo {
  public:

@@ -62,26 +62,26 @@ class Setting {
   void apply() {
     if (removes_) return remove();
     const auto equals = argument_.find('=');
-    if (equals == std::string::npos) return complain("has no `=`; write key=value, for instance time.step=0.01");
-    if (!is_utf8(argument_)) return complain("is not valid UTF-8");
+    if (equals == std::string::npos) return add_mistake("has no `=`; write key=value, for instance time.step=0.01");
+    if (!is_utf8(argument_)) return add_mistake("is not valid UTF-8");
     segments_ = split_path(std::string_view(argument_).substr(0, equals));
     if (std::find(segments_.begin(), segments_.end(), "") != segments_.end()) {
-      return complain("has an empty key; write key=value, for instance time.step=0.01");
+      return add_mistake("has an empty key; write key=value, for instance time.step=0.01");
     }
     if (toml::node* parent = find_parent()) set_value(*parent, std::string(trimmed(argument_.substr(equals + 1))));
   }
 
  private:
-  void complain(std::string message) { mistakes_.add({origin_, 0, 0}, std::move(message)); }
+  void add_mistake(std::string message) { mistakes_.add({origin_, 0, 0}, std::move(message)); }
 
   void remove() {
-    if (!is_utf8(argument_)) return complain("is not valid UTF-8");
+    if (!is_utf8(argument_)) return add_mistake("is not valid UTF-8");
     segments_ = split_path(std::string_view(argument_).substr(1));
     toml::node* parent = find_parent();
     if (parent == nullptr) return;
     toml::table* table = parent->as_table();
     if (table != nullptr && table->erase(segments_.back()) > 0) return;
-    complain(fmt::format("the recipe has no key `{}`", joined(segments_, segments_.size())));
+    add_mistake(fmt::format("the recipe has no key `{}`", joined(segments_, segments_.size())));
   }
 
   // The table or list of the last segment, which need not exist yet; null after a mistake.
@@ -98,15 +98,15 @@ class Setting {
     if (toml::array* list = node.as_array()) return find_element(*list, depth);
     toml::table* table = node.as_table();
     if (table == nullptr) {
-      complain(fmt::format("`{}` is a value and has no keys", joined(segments_, depth)));
+      add_mistake(fmt::format("`{}` is a value and has no keys", joined(segments_, depth)));
       return nullptr;
     }
     const std::string& segment = segments_[depth];
     if (toml::node* child = table->get(segment)) return child;
     const bool missing_section = depth == 0 && segments_.size() == 2 && !index_of(segments_[1]);
     if (!missing_section) {
-      complain(fmt::format("the recipe has no table or list `{}`{}", joined(segments_, depth + 1),
-                           depth == 0 ? retired_key_advice("the recipe", segment) : ""));
+      add_mistake(fmt::format("the recipe has no table or list `{}`{}", joined(segments_, depth + 1),
+                              depth == 0 ? retired_key_advice("the recipe", segment) : ""));
       return nullptr;
     }
     set_in_table(*table, segment, "{}");
@@ -119,7 +119,7 @@ class Setting {
     const std::string allowed = list.empty()       ? fmt::format("`{}` is empty", name)
                                 : list.size() == 1 ? fmt::format("`{}` has only the index 0", name)
                                                    : fmt::format("`{}` has the indices 0 to {}", name, list.size() - 1);
-    complain(fmt::format("`{}` is not an index: {}{}", printable(segments_[depth]), allowed, names_in(list)));
+    add_mistake(fmt::format("`{}` is not an index: {}{}", printable(segments_[depth]), allowed, names_in(list)));
     return nullptr;
   }
 
@@ -164,13 +164,13 @@ class Setting {
       const auto position = static_cast<std::ptrdiff_t>(*find_position(*list, last));
       list->replace(list->cbegin() + position, std::move(*parsed.get("value")));
     } else {
-      complain(fmt::format("`{}` is a value and has no keys", joined(segments_, segments_.size() - 1)));
+      add_mistake(fmt::format("`{}` is a value and has no keys", joined(segments_, segments_.size() - 1)));
     }
   }
 
   void set_in_table(toml::table& table, const std::string& key, const std::string& value) {
     toml::table parsed = parse_value(value);
-    // An existing key would keep its location in the recipe.
+    // Erased first, so that messages name the setting and not a line of the recipe.
     table.erase(key);
     const toml::source_region location{{}, {}, parsed.get("value")->source().path};
     table.insert_or_assign(toml::key(key, location), std::move(*parsed.get("value")));

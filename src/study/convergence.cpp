@@ -380,9 +380,8 @@ std::unique_ptr<Study> make_convergence(const Recipe& recipe, const Experiment& 
       options.depends_on_step = options.depends_on_step || properties.matched_gamma || properties.is_white;
       const std::optional<std::string> unsupported_reason = environment->unsupported_reason(ExactFlow{});
       if (!unsupported_reason) continue;
-      mistakes.add(study.where("kind"),
-                   fmt::format("the reference solution of `{}` would be {}; use reference = \"open\"", this_case.name,
-                               *unsupported_reason));
+      mistakes.add(study.where("kind"), fmt::format("the reference solution of `{}`: {}; use reference = \"open\"",
+                                                    this_case.name, *unsupported_reason));
     }
   }
   auto convergence = std::make_unique<ConvergenceStudy>(experiment, std::move(options));

@@ -34,7 +34,7 @@ class Convert(FolderTest):
         recipe = write_recipe(self.folder / "star.toml", RECIPE)
         outcome = self.convert(recipe, "chain", ranks=2)
         self.assert_code(outcome, 0)
-        self.assertIn("`bath` is now a chain of 60 read from", outcome.text)
+        self.assertIn("`bath` is now a chain of 60 sites, read from", outcome.text)
         chain = self.folder / "star-bath-chain.toml"
         environment = tomllib.loads(chain.read_text())["environments"][0]
         self.assertEqual(environment["kind"], "spring-mass-line")
@@ -81,7 +81,7 @@ class Convert(FolderTest):
         expected = self.path_of(recipe)
         outcome = self.convert(recipe, "exponentials", ranks=2)
         self.assert_code(outcome, 0)
-        self.assertRegex(outcome.text, r"`bath` is now a sum of \d+ modes")
+        self.assertRegex(outcome.text, r"`bath` is now a memory of \d+ exponentials")
         modes = self.folder / "kernel-bath-exponentials.toml"
         self.assertFalse((self.folder / "kernel-bath-exponentials.txt").exists())
         environment = tomllib.loads(modes.read_text())["environments"][0]

@@ -412,8 +412,8 @@ class MemoryMistakesTest(MistakeTest):
     def test_integrators(self):
         method = 'method = "'
         for integrator, message in (
-            ({"method": "yoshida4"}, r"`yoshida4`, which has negative substeps.* cannot run backwards"),
-            ({"method": "lobatto", "stages": 3}, r"`lobatto`, which has different matrices for positions and momenta"),
+            ({"method": "yoshida4"}, r"`yoshida4`: it has negative substeps.* cannot run backwards"),
+            ({"method": "lobatto", "stages": 3}, r"`lobatto`: it has different matrices for positions and momenta"),
         ):
             self.assert_refused_at(method + integrator["method"], message, integrator, ranks=2)
         for integrator, message in (

@@ -44,7 +44,7 @@ class ExamplesTest(unittest.TestCase):
             'integrators=[{method="exact", on="closed"}]': r"implemented for linear environments only, and `sink` is not linear",
             'integrators=[{method="gauss", on="closed"}]': r"those of `sink` are not linear",
             'integrators=[{method="gamma", gamma=0.5, on="closed"}]': r"those of `sink` are not linear",
-            'study={kind="convergence", step_sizes=[0.02, 0.01]}': r"reference solution of `rk4` .*`sink` is not linear",
+            'study={kind="convergence", step_sizes=[0.02, 0.01]}': r"reference solution of `rk4`: .*`sink` is not linear",
         }
         for setting, message in refusals.items():
             with self.subTest(setting):

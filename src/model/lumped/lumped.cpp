@@ -94,34 +94,34 @@ std::optional<std::string> LumpedEnvironment::own_unsupported_reason(const Schem
   const bool decays = properties().loses_energy;
   const auto goes_back = [](const Substep& substep) { return substep.weight < 0.0; };
   if (steps != nullptr && decays && std::any_of(steps->substeps.begin(), steps->substeps.end(), goes_back)) {
-    return "which has negative substeps, and the exponential decay in `" + name() + "` cannot run backwards";
+    return "it has negative substeps, and the exponential decay in `" + name() + "` cannot run backwards";
   }
   if (steps != nullptr && steps->b.empty() && !mobilities_.isZero(0.0) && !exact_flow_is_complete()) {
-    return "which applies the exact decay between its substeps; this is not implemented for massless nodes, which `" +
-           name() + "` has";
+    return "it applies the exact decay between its substeps, which needs an inertia at every node, and some nodes of "
+           "`" +
+           name() + "` are massless";
   }
   if (is_noisy() && std::holds_alternative<ExactFlow>(scheme)) {
-    return "the exact flow, which supports white noise only, and the noise of `" + name() + "` is coloured";
+    return "the exact flow supports white noise only, and the noise of `" + name() + "` is coloured";
   }
   if (is_noisy() && steps != nullptr && !steps->b.empty()) {
-    return "which has explicit stages, for which the noise of `" + name() + "` is not implemented";
+    return "it has explicit stages, and the noise of `" + name() + "` needs a splitting or implicit stages";
   }
   if (is_noisy() && stages != nullptr && stages->stages() == 1 && stages->a != stages->a_hat) {
-    return "which gives positions and momenta different weights within a step, so that no noise of `" + name() +
+    return "it gives positions and momenta different weights within a step, so that no noise of `" + name() +
            "` balances its memory, unless gamma is 0, 0.5 or 1";
   }
   if (is_noisy() && stages != nullptr && stages->stages() > 1 && !mobilities_.isZero(0.0) &&
       !exact_flow_is_complete()) {
-    return "which applies the exact decay with its noise before and after its stages; this is not implemented for "
-           "massless nodes, which `" +
-           name() + "` has";
+    return "it applies the exact decay with its noise before and after its stages, which needs an inertia at every "
+           "node, and some nodes of `" +
+           name() + "` are massless";
   }
   if (stages != nullptr && !properties().is_linear) {
-    return "an implicit scheme, which eliminates the equations of the sites, and those of `" + name() +
-           "` are not linear";
+    return "an implicit scheme eliminates the equations of the sites, and those of `" + name() + "` are not linear";
   }
   if (stages != nullptr && decays && !is_noisy() && stages->stages() > 2 && stages->a != stages->a_hat) {
-    return "which has different matrices for positions and momenta, and the decaying variables of `" + name() +
+    return "it has different matrices for positions and momenta, and the decaying variables of `" + name() +
            "` are neither";
   }
   return std::nullopt;

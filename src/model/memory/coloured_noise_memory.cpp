@@ -26,7 +26,7 @@ class ClassicalBath final : public MemoryBath {
   double error() const override { return error_; }
   std::optional<std::string> unsupported_reason(const Scheme& scheme, const std::string& name) const override {
     if (supports_coloured_noise(scheme)) return std::nullopt;
-    return "and the noise of `" + name +
+    return "the noise of `" + name +
            "`, whose modes are passive only together, is supported by `gauss`, `gamma` with 0.5 and symmetric "
            "splittings";
   }
@@ -52,12 +52,12 @@ class QuantumBath final : public MemoryBath {
   double error() const override { return noise_for(step_)->error(); }
   std::optional<std::string> unsupported_reason(const Scheme& scheme, const std::string& name) const override {
     if (!is_midpoint(scheme)) {
-      return "and the quantum noise of `" + name + "` is supported by the midpoint rule only";
+      return "the quantum noise of `" + name + "` is supported by the midpoint rule only";
     }
     const QuantumNoise& noise = *noise_for(step_);
     if (noise.truncation_error() <= QuantumNoise::max_truncation_error) return std::nullopt;
     return fmt::format(
-        "and the quantum noise of `{}` has correlations over at most {} steps, which for a step of {} s leaves a "
+        "the quantum noise of `{}` has correlations over at most {} steps, which for a step of {} s leaves a "
         "relative error of {:.1e} in its spectrum, above {:.0e}; use a longer step, or modes that decay faster",
         name, noise.reach(), step_, noise.truncation_error(), QuantumNoise::max_truncation_error);
   }

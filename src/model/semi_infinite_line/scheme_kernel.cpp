@@ -45,11 +45,12 @@ bool is_midpoint(const Scheme& scheme) {
 std::variant<SchemeKernel, std::string> kernel_of(const Scheme& scheme) {
   if (const auto* steps = std::get_if<ExplicitScheme>(&scheme)) {
     if (!steps->b.empty()) {
-      return "an explicit Runge-Kutta method, and a semi-infinite line needs kicks and drifts, or an algebraically "
+      return "it is an explicit Runge-Kutta method, and a semi-infinite line needs kicks and drifts, or an "
+             "algebraically "
              "stable method";
     }
     const std::optional<KickDriftSequence> sequence = kick_drift_sequence_of(*steps);
-    if (!sequence) return "which does not consist of kicks and drifts alone, as a semi-infinite line requires";
+    if (!sequence) return "it does not consist of kicks and drifts alone, as a semi-infinite line requires";
     return is_leapfrog(*sequence) ? SchemeKernel(LeapfrogKernel{}) : SchemeKernel(*sequence);
   }
   if (const auto* stages = std::get_if<PartitionedRungeKutta>(&scheme)) {
@@ -58,10 +59,10 @@ std::variant<SchemeKernel, std::string> kernel_of(const Scheme& scheme) {
       return GammaKernel{stages->a_hat(0, 0)};
     }
     if (is_leapfrog(*stages)) return LeapfrogKernel{};
-    return "which has different tableaus for positions and momenta, and a semi-infinite line needs one tableau for "
+    return "it has different tableaus for positions and momenta, and a semi-infinite line needs one tableau for "
            "both, but for two stages";
   }
-  return "for which no kernel of a semi-infinite line is known";
+  return "no kernel of a semi-infinite line is known for it";
 }
 
 }  // namespace bathline

@@ -31,7 +31,7 @@ EnvironmentProperties SemiInfiniteLine::describe() const {
 
 std::optional<std::string> SemiInfiniteLine::own_unsupported_reason(const Scheme& scheme) const {
   if (std::holds_alternative<ExactFlow>(scheme)) {
-    return "the exact flow, which needs a finite number of sites, and `" + name() +
+    return "the exact flow needs a finite number of sites, and `" + name() +
            "` is semi-infinite; set `sites` to a number";
   }
   const std::variant<SchemeKernel, std::string> kernel = kernel_of(scheme);
@@ -39,7 +39,7 @@ std::optional<std::string> SemiInfiniteLine::own_unsupported_reason(const Scheme
   const SchemeKernel& scheme_kernel = std::get<SchemeKernel>(kernel);
   if (const auto* stages = std::get_if<PartitionedRungeKutta>(&scheme);
       is_warm() && std::holds_alternative<RungeKuttaKernel>(scheme_kernel) && !keeps_quadratic_invariants(*stages)) {
-    return "which damps the waves of `" + name() + "` numerically, so that noise cannot hold kT";
+    return "it damps the waves of `" + name() + "` numerically, so that noise cannot hold kT";
   }
   if (std::holds_alternative<RungeKuttaKernel>(scheme_kernel)) return std::nullopt;
   if (const auto* sequence = std::get_if<KickDriftSequence>(&scheme_kernel)) return unsupported_reason_for(*sequence);
@@ -49,20 +49,20 @@ std::optional<std::string> SemiInfiniteLine::own_unsupported_reason(const Scheme
   if (line.effective_courant <= 1.0) return std::nullopt;
   const double limit = 1.0 / std::abs(1.0 - 2.0 * gamma);
   return fmt::format(
-      "and the Courant number h sqrt(lambda/M) = {:.6g} of `{}` exceeds the stability limit {:.6g}; use steps of "
+      "the Courant number h sqrt(lambda/M) = {:.6g} of `{}` exceeds the stability limit {:.6g}; use steps of "
       "{:.6g} at most",
       line.courant, name(), limit, limit * options_.step / line.courant);
 }
 
 std::optional<std::string> SemiInfiniteLine::unsupported_reason_for(const KickDriftSequence& sequence) const {
   if (options_.horizon == KernelAccuracy::forever) {
-    return "a composition, whose kernel on `" + name() +
+    return "it is a composition, whose kernel on `" + name() +
            "` is not known to be passive, as kT > 0 and `horizon` = \"forever\" require";
   }
   const double courant_number = courant(options_.step), limit = max_courant(sequence);
   if (courant_number < limit) return std::nullopt;
   return fmt::format(
-      "and the Courant number h sqrt(lambda/M) = {:.6g} of `{}` is not below {:.6g}, up to which the phase of a step "
+      "the Courant number h sqrt(lambda/M) = {:.6g} of `{}` is not below {:.6g}, up to which the phase of a step "
       "increases with the frequency of the mode, as the kernel requires; use steps below {:.6g}",
       courant_number, name(), limit, limit * options_.step / courant_number);
 }

@@ -21,7 +21,8 @@ class Recording {
   void record(double time);
   /// Whether all values are finite, on the rank that has the particles.
   bool is_finite() const;
-  /// Adds series, averages over time, and differences between their halves.
+  /// Adds series, averages over time, and the differences between the averages over the first and the second half,
+  /// which show whether the motion is stationary.
   void add_to(EnsembleMoments& moments, Autocorrelation& autocorrelation);
   /// The values stored for every realisation.
   std::vector<double> per_realisation() const { return observation_.per_realisation(); }

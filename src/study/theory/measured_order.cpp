@@ -1,7 +1,7 @@
 // The order of errors: their slope over the step on logarithmic axes.
 //
 // The fit excludes errors near the floor of accumulated round-off and those within ten times the error of the
-// reference. Of the others it takes the run of falling errors over which they fall most: errors before it are
+// reference. Of the others it takes the consecutive falling errors with the largest total fall: errors before it are
 // saturated, where steps are so large that the solution is lost, and those after it lie on a plateau that does not
 // depend on the step. Errors outside the asymptotic range, where the leading term does not dominate, are recognised by
 // slopes between neighbouring points that differ from that of the fit.
@@ -20,7 +20,7 @@ namespace bathline {
 namespace {
 
 /// Orders are integers: slopes that differ from the fit by more than this do not determine one.
-constexpr double allowed_bend = 0.5;
+constexpr double max_slope_deviation = 0.5;
 
 }  // namespace
 
@@ -40,7 +40,7 @@ void MeasuredOrder::add(double error, double exact, std::size_t starts, double r
 }
 
 void MeasuredOrder::fit(const std::vector<double>& steps, double end) {
-  // The run of falling errors from `first` to `last`, exclusive, and the best one until now.
+  // The consecutive falling errors from `first` to `last`, exclusive, and the best ones until now.
   std::size_t first = 0, last = 0;
   double largest_fall = 0.0;
   std::size_t in_round_off = 0, in_reference = 0;
@@ -92,7 +92,7 @@ void MeasuredOrder::find_fit_warning(double min_slope, double max_slope) {
   const std::size_t all = mean_.size();
   if (points_ < all) add(fmt::format("{} of {} points not fitted ({})", all - points_, all, not_fitted_));
   if (points_ == 2) add("two points do not show whether they lie in the asymptotic range");
-  if (max_slope - order_ > allowed_bend || order_ - min_slope > allowed_bend) {
+  if (max_slope - order_ > max_slope_deviation || order_ - min_slope > max_slope_deviation) {
     add(fmt::format("slopes between neighbouring points range from {:.2f} to {:.2f}: not in the asymptotic range",
                     min_slope, max_slope));
   }
