@@ -22,9 +22,9 @@ struct Stopped {
 
 /// Treats SIGUSR1, SIGUSR2, SIGXCPU, SIGHUP, SIGTERM and SIGINT as requests to stop during its lifetime. In a part of
 /// the run that cannot stop with a checkpoint, as after the last step, they are deferred with a message; a second
-/// SIGINT always ends the program at once. Construct it before the result file, so that an earlier signal ends a
-/// program that has written nothing. After destruction SIGUSR1 still does not end the program; it is only recorded for
-/// `received`.
+/// SIGINT always ends the program at once. Construct it before the result file and its lock, so that an earlier signal
+/// ends a program that has written nothing. After destruction SIGUSR1 still does not end the program; it is only
+/// recorded for `received`.
 class StopSignals {
  public:
   /// When it returns, the handlers are installed on all ranks. @note Collective.

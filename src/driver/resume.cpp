@@ -283,12 +283,11 @@ int resume_run(const ResumeRequest& request, const Program& program, std::unique
         fmt::format("{} is {}, and there is no checkpoint beside it to resume from", named_path,
                     named.is_damaged ? "damaged (its checksum does not match)" : "the result of an unfinished run"));
   }
+  const StopSignals signals(communicator);
   Resumption resumption;
-  std::unique_ptr<StopSignals> signals;
   std::unique_ptr<ResultFile> file;
   try {
     resumption = read_checkpoint(request, program, std::move(lock));
-    signals = std::make_unique<StopSignals>(communicator);
     file = std::make_unique<ResultFile>(resumption.context.path, communicator);
   } catch (const FileError& error) {
     throw UsageError(error.what());

@@ -82,8 +82,8 @@ int run_recipe(const RunRequest& request, const Program& program, std::unique_pt
                         .petsc_options = fmt::format("{}", fmt::join(request.petsc_options, " ")),
                         .seed = static_cast<std::int64_t>(prepared.experiment->seed()),
                         .started = utc_now()};
-  if (!lock) lock = std::make_unique<ResultLock>(context.path, communicator);
   const StopSignals signals(communicator);
+  if (!lock) lock = std::make_unique<ResultLock>(context.path, communicator);
   std::unique_ptr<ResultFile> file = create_result(context, prepared, request.overwrite, communicator);
   if (!request.sweep_settings.empty()) {
     std::string lines;
