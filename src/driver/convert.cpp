@@ -19,6 +19,7 @@
 #include "model/kernels/kernel_input.hpp"
 #include "model/table_file.hpp"
 #include "recipe/printable_text.hpp"
+#include "recipe/toml_writer.hpp"
 
 namespace bathline {
 
@@ -84,6 +85,25 @@ void write(const fs::path& path, const std::string& text) {
   if (!file) throw UsageError(fmt::format("cannot write {}", path.string()));
 }
 
+/// How the environment of a section is attached, as TOML.
+std::string attachment_keys(const Section& section) {
+  if (section.holds<long>("attach")) return fmt::format("attach = {}\n", section.integer("attach"));
+  if (!section.has("couple")) return "";
+  const bool is_single = section.holds<std::string>("couple");
+  std::string formulas, numbers;
+  for (const std::string& formula : is_single ? std::vector{section.text("couple")} : section.texts("couple")) {
+    formulas += (formulas.empty() ? "" : ", ") + toml_text(formula);
+  }
+  if (section.has("parameters")) {
+    const Section& table = section.table("parameters");
+    for (const std::string& key : table.keys()) {
+      numbers += fmt::format("{}{} = {}", numbers.empty() ? "" : ", ", key, toml_number(table.number(key)));
+    }
+  }
+  return fmt::format("couple = [{}]\n{}", formulas,
+                     numbers.empty() ? "" : fmt::format("parameters = {{ {} }}\n", numbers));
+}
+
 }  // namespace
 
 void convert_recipe(const ConvertRequest& request, const Program& program) {
@@ -115,7 +135,8 @@ void convert_recipe(const ConvertRequest& request, const Program& program) {
   EquivalentEnvironment equivalent;
   check_on_root(world, [&] {
     try {
-      equivalent = equivalent_environment(*environment, request.to, table.filename().string());
+      equivalent =
+          equivalent_environment(*environment, attachment_keys(section), request.to, table.filename().string());
     } catch (const UnsuitableFunction& error) {
       throw UsageError(error.what());
     }

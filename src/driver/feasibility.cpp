@@ -336,7 +336,7 @@ bool Feasibility::is_unsupported(std::size_t index, Mistakes& mistakes) {
 void Feasibility::check_white_environments(std::size_t index, Mistakes& mistakes) {
   const Case& this_case = experiment_.readable_cases()[index];
   const Problem& problem = build_problem(index);
-  std::map<int, const Environment*> by_particle;
+  std::vector<const Environment*> others;
   for (std::size_t i = 0; i < this_case.environments.size(); ++i) {
     if (!experiment_.is_white(this_case.environments[i])) continue;
     const Section& section = recipe_.environments[this_case.environments[i]];
@@ -349,17 +349,17 @@ void Feasibility::check_white_environments(std::size_t index, Mistakes& mistakes
       continue;
     }
     const Environment& environment = *problem.environments()[i];
-    for (const Attachment::Weight& weight : environment.attachment().weights()) {
-      const auto [other, is_first] = by_particle.emplace(weight.particle, &environment);
-      if (is_first) continue;
-      const EnvironmentProperties &a = other->second->properties(), &b = environment.properties();
+    for (const Environment* other : others) {
+      if (other->attachment().terms() != environment.attachment().terms()) continue;
+      const EnvironmentProperties &a = other->properties(), &b = environment.properties();
       const double damping = a.damping + b.damping;
-      mistakes.add(section.where("attach"),
-                   fmt::format("{}: `{}` and `{}` act on the same particle, where the heat of each is unknown; one "
+      mistakes.add(section.where(section.has("couple") ? "couple" : "attach"),
+                   fmt::format("{}: `{}` and `{}` act on the same coordinates, where the heat of each is unknown; one "
                                "environment with damping = {:.10g} and kT = {:.10g} has the same motion",
-                               this_case.name, other->second->name(), environment.name(), damping,
+                               this_case.name, other->name(), environment.name(), damping,
                                (a.damping * a.temperature + b.damping * b.temperature) / damping));
     }
+    others.push_back(&environment);
   }
   if (!this_case.closed || !std::holds_alternative<ExactFlow>(this_case.scheme)) return;
   const bool is_alone = problem.stepped_environments().empty();

@@ -41,6 +41,13 @@ struct LedgerNotes {
   std::string environment, interaction, force, power, dissipated;
 };
 
+/// The most axes that the head of an environment has.
+int axes_of_heads(const Problem& problem) {
+  int axes = 0;
+  for (const auto& environment : problem.environments()) axes = std::max(axes, environment->attachment().axes());
+  return axes;
+}
+
 bool has_magnitude(const Observable& observable) { return observable.size > 1 && observable.dimension.empty(); }
 
 SeriesLayout series_layout(const Case& this_case, const Problem& problem, bool work_rules,
@@ -81,8 +88,13 @@ SeriesLayout series_layout(const Case& this_case, const Problem& problem, bool w
     Dimension names{"environment", {}, "1", "environment, in the order of the recipe"};
     for (const auto& environment : problem.environments()) names.names.push_back(environment->name());
     layout.dimensions.push_back(names);
+    std::string axis = "axis";
+    if (const int axes = axes_of_heads(problem); axes != system.axes) {
+      axis = "head_axis";
+      layout.dimensions.push_back(index_dimension(axis, axes, "axis of the heads of environments, counted from 0"));
+    }
     layout.variables.push_back(
-        {"environment_force", "N", "force of each environment on its head" + notes.force, {"environment", "axis"}});
+        {"environment_force", "N", "force of each environment on its head" + notes.force, {"environment", axis}});
     layout.variables.push_back(
         {"power", "W", "power of each environment on its head, force times velocity" + notes.power, {"environment"}});
     layout.variables.push_back({"energy_of_environment",
@@ -167,7 +179,8 @@ TrajectoryRecorder::TrajectoryRecorder(ResultFile& file, const Case& this_case, 
   file.attribute("steps", this_case.steps, this_case.name);
   for (std::size_t e = 0; e < problem.stepped_environments().size() && site_stride_ > 0; ++e) {
     Environment& environment = *problem.stepped_environments()[e];
-    for (int axis = 0; axis < problem.system().axes; ++axis) {
+    const int axes = environment.attachment().axes();
+    for (int axis = 0; axis < axes; ++axis) {
       // One environment with one axis is the common case and has the plain name.
       std::string suffix;
       std::string site = "site";
@@ -175,7 +188,7 @@ TrajectoryRecorder::TrajectoryRecorder(ResultFile& file, const Case& this_case, 
         suffix += "_" + environment.name();
         site += "_" + environment.name();
       }
-      if (problem.system().axes > 1) suffix += fmt::format("_axis{}", axis);
+      if (axes > 1) suffix += fmt::format("_axis{}", axis);
       const StateField field = environment.field("w", axis);
       const std::int64_t begin = field.first;
       const auto pieces = static_cast<std::int64_t>(field.values.size());
@@ -250,12 +263,14 @@ bool TrajectoryRecorder::record(const StateView& moment, const EnergyLedger& led
 void TrajectoryRecorder::add_environments(const StateView& moment, const EnergyLedger& ledger,
                                           std::vector<double>& row) {
   const Problem& problem = moment.problem;
-  const auto axes = static_cast<std::size_t>(problem.system().axes);
+  const auto columns = static_cast<std::size_t>(axes_of_heads(problem));
   const Eigen::VectorXd velocities = problem.velocity();
-  std::vector<double> head(axes), force(axes), velocity(axes), powers;
+  std::vector<double> head, force, velocity, powers;
   for (std::size_t e = 0; e < problem.environments().size(); ++e) {
     const Environment& environment = *problem.environments()[e];
     const EnvironmentProperties& properties = environment.properties();
+    const auto axes = static_cast<std::size_t>(environment.attachment().axes());
+    for (std::vector<double>* vector : {&head, &force, &velocity}) vector->resize(axes);
     problem.head(environment, problem.q, head);
     environment.force(head, force);
     environment.attachment().project(velocities, velocity);
@@ -263,6 +278,7 @@ void TrajectoryRecorder::add_environments(const StateView& moment, const EnergyL
       for (std::size_t axis = 0; axis < axes; ++axis) force[axis] = -properties.damping * velocity[axis];
     }
     row.insert(row.end(), force.begin(), force.end());
+    row.insert(row.end(), columns - axes, std::numeric_limits<double>::quiet_NaN());
     powers.push_back(properties.is_white ? mean_power(moment, e, problem.heat_of(environment))
                                          : std::inner_product(force.begin(), force.end(), velocity.begin(), 0.0));
   }

@@ -47,7 +47,7 @@ class Damper final : public Environment {
 
 std::unique_ptr<Environment> build_damper(const Section& section, const ParticleSystem& system, const RunTimes&,
                                           const Communicator& communicator, Mistakes& mistakes) {
-  std::optional<Attachment> attachment = attachment_to_particle(section, system, mistakes);
+  std::optional<Attachment> attachment = read_attachment(section, system, mistakes);
   if (!attachment) return nullptr;
   return std::make_unique<Damper>(section.text("name"), std::move(*attachment), section.number("damping"),
                                   section.number("kT"), communicator);

@@ -4,6 +4,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
+#include "model/formula/scope.hpp"
+
 namespace bathline {
 
 const Catalogue<EnvironmentKind>& environments() {
@@ -40,14 +45,63 @@ bool check_particle(const Section& section, long particle, const ParticleSystem&
 Parameter attach_parameter(std::string doc) {
   return {.name = "attach",
           .type = ValueType::integer,
-          .doc = std::move(doc),
-          .default_value = "0",
+          .doc = std::move(doc) + "; default: 0, or what `couple` states",
           .bound = Bound::nonnegative};
 }
 
-std::optional<Attachment> attachment_to_particle(const Section& section, const ParticleSystem& system,
-                                                 Mistakes& mistakes) {
-  const long particle = section.integer("attach");
+std::optional<Attachment> read_couple(const Section& section, const ParticleSystem& system, Mistakes& mistakes) {
+  const int size = particles_of(system) * system.axes;
+  FormulaScope scope;
+  for (const std::string& coordinate : system.coordinate_names()) scope.add_variable(coordinate);
+  const std::size_t before = mistakes.count();
+  if (section.has("attach")) {
+    mistakes.add(section.where("couple"), "`couple` takes the place of `attach`; leave one of them out");
+  }
+  if (section.has("half_site") && section.boolean("half_site")) {
+    mistakes.add(section.where("half_site"),
+                 "`half_site` is part of the mass of one particle, which `couple` does not name; leave one out");
+  }
+  if (section.has("parameters")) add_numbers(section.table("parameters"), {}, scope, mistakes);
+  const std::size_t axes = section.holds<std::string>("couple") ? 1 : section.texts("couple").size();
+  if (axes == 0 || axes > static_cast<std::size_t>(size)) {
+    mistakes.add(section.where("couple"),
+                 fmt::format("`couple` has {} formulas, but the system has {} coordinates: give one formula for each "
+                             "axis of the environment",
+                             axes, size));
+  }
+  std::vector<Attachment::Term> terms;
+  for (std::size_t axis = 0; axis < axes && mistakes.count() == before; ++axis) {
+    const std::optional<Expression> formula = read_formula(section, "couple", scope, mistakes, axis);
+    if (!formula) break;
+    const std::size_t found = terms.size();
+    for (int i = 0; i < size; ++i) {
+      const Expression weight = scope.graph.derivative(*formula, i);
+      if (!scope.graph.is_constant(weight)) {
+        mistakes.add(section.where_in_text("couple", 0, axis),
+                     fmt::format("couple: the formula is not linear in `{}`; only linear combinations of coordinates "
+                                 "can drive an environment",
+                                 system.coordinate_names()[static_cast<std::size_t>(i)]));
+        return std::nullopt;
+      }
+      const double value = scope.graph[weight].value;
+      if (value != 0.0) terms.push_back({i, static_cast<int>(axis), value});
+    }
+    if (terms.size() == found) {
+      mistakes.add(section.where_in_text("couple", 0, axis), "couple: the formula contains no coordinate");
+    } else if (!std::all_of(terms.begin(), terms.end(), [](const auto& t) { return std::isfinite(t.weight); })) {
+      mistakes.add(section.where_in_text("couple", 0, axis), "couple: a weight of the formula is not finite");
+    }
+  }
+  if (mistakes.count() > before) return std::nullopt;
+  return Attachment::of_terms(std::move(terms), static_cast<int>(axes));
+}
+
+std::optional<Attachment> read_attachment(const Section& section, const ParticleSystem& system, Mistakes& mistakes) {
+  if (section.has("couple")) return read_couple(section, system, mistakes);
+  if (section.has("parameters") && !section.has("kernel") && !section.has("spectral_density")) {
+    mistakes.add(section.where("parameters"), "`parameters` belong to a formula, and there is none; leave them out");
+  }
+  const long particle = section.has("attach") ? section.integer("attach") : 0;
   if (!check_particle(section, particle, system, mistakes)) return std::nullopt;
   return Attachment({{static_cast<int>(particle), 1.0}}, system.axes);
 }

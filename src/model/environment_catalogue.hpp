@@ -48,9 +48,11 @@ bool check_particle(const Section& section, long particle, const ParticleSystem&
 
 /// The parameter `attach` of an environment on one particle.
 Parameter attach_parameter(std::string doc);
-/// The attachment that `attach` states; nothing, and a mistake, where there is no such particle.
-std::optional<Attachment> attachment_to_particle(const Section& section, const ParticleSystem& system,
-                                                 Mistakes& mistakes);
+/// The attachment that `attach` or `couple` states; nothing, and a mistake, where there is no such particle or the
+/// formulas are wrong.
+std::optional<Attachment> read_attachment(const Section& section, const ParticleSystem& system, Mistakes& mistakes);
+/// That of `couple`, likewise.
+std::optional<Attachment> read_couple(const Section& section, const ParticleSystem& system, Mistakes& mistakes);
 
 EnvironmentKind spring_mass_line_kind();
 EnvironmentKind spring_inerter_line_kind();

@@ -74,7 +74,7 @@ std::unique_ptr<Environment> build_heat_bath(const Section& section, const Parti
     mistakes.add(section.where("steps_per_pass"),
                  fmt::format("steps_per_pass = {}: must be at most {}", steps, max_steps_per_pass));
   }
-  std::optional<Attachment> attachment = attachment_to_particle(section, system, mistakes);
+  std::optional<Attachment> attachment = read_attachment(section, system, mistakes);
   if (!attachment || !spectrum || steps > max_steps_per_pass) return nullptr;
   return std::make_unique<OscillatorBath>(section.text("name"), std::move(*attachment), std::move(*spectrum),
                                           section.number("kT"), static_cast<int>(steps), communicator);

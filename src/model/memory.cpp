@@ -126,7 +126,7 @@ std::unique_ptr<Environment> build_memory(const Section& section, const Particle
                                                      : "kT"),
                  fmt::format("{}{}", error.what(), is_undamped ? "" : "; decrease `sine`, or increase `cosine`"));
   }
-  std::optional<Attachment> attachment = attachment_to_particle(section, system, mistakes);
+  std::optional<Attachment> attachment = read_attachment(section, system, mistakes);
   if (mistakes.count() > before) return nullptr;
   const std::string& name = section.text("name");
   if (bath) return std::make_unique<ColouredNoiseMemory>(name, std::move(*attachment), terms, bath, communicator);

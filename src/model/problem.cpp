@@ -18,11 +18,14 @@ Problem::Problem(const ParticleSystem& system, Eigen::MatrixXd damping,
       damping_(std::move(damping)),
       environments_(std::move(environments)),
       communicator_(communicator),
-      displacement_(system.size()),
-      head_(static_cast<std::size_t>(system.axes)),
-      force_(static_cast<std::size_t>(system.axes)) {
+      displacement_(system.size()) {
   Eigen::MatrixXd diffusion;
   for (const auto& environment : environments_) {
+    const auto axes = static_cast<std::size_t>(environment->attachment().axes());
+    if (axes > head_.size()) {
+      head_.resize(axes);
+      force_.resize(axes);
+    }
     environment->attachment().add_head_mass(system_.mass);
     const EnvironmentProperties& properties = environment->properties();
     if (!properties.is_white) {
@@ -111,10 +114,16 @@ Eigen::VectorXd Problem::friction(const Eigen::VectorXd& v, const Eigen::VectorX
 
 double Problem::heat_of(const Environment& environment) const {
   if (heat.size() == 0) return dissipated;
-  double sum = 0.0;
-  for (const Attachment::Weight& weight : environment.attachment().weights()) {
-    sum += heat.segment(weight.particle * system_.axes, system_.axes).sum();
+  for (const auto& other : environments_) {
+    if (other.get() == &environment || !other->properties().is_white) continue;
+    for (const Attachment::Term& a : other->attachment().terms()) {
+      for (const Attachment::Term& b : environment.attachment().terms()) {
+        if (a.coordinate == b.coordinate) return std::numeric_limits<double>::quiet_NaN();
+      }
+    }
   }
+  double sum = 0.0;
+  for (const Attachment::Term& term : environment.attachment().terms()) sum += heat[term.coordinate];
   return sum;
 }
 

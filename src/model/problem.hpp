@@ -101,7 +101,7 @@ class Problem {
   void applied(const Eigen::VectorXd& position, const Eigen::VectorXd& v, double t, Eigen::VectorXd& applied) const;
   /// -C v, given the drag at v.
   Eigen::VectorXd friction(const Eigen::VectorXd& v, const Eigen::VectorXd& drag) const;
-  /// What a white environment has dissipated so far. Rank 0 only.
+  /// What a white environment has dissipated so far; NaN where others act on its coordinates too. Rank 0 only.
   double heat_of(const Environment& environment) const;
   /// Derivatives of drag and applied force together with respect to q and v.
   void jacobians(const Eigen::VectorXd& position, const Eigen::VectorXd& v, double t, Eigen::MatrixXd& by_q,
@@ -125,7 +125,7 @@ class Problem {
   Communicator communicator_;
   mutable std::optional<LegendreTransform> legendre_;
   mutable Eigen::VectorXd displacement_;
-  mutable std::vector<double> head_, force_;
+  mutable std::vector<double> head_, force_;  // of the environment with the most axes
 };
 
 }  // namespace bathline

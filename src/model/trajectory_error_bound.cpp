@@ -20,8 +20,8 @@ std::optional<double> trajectory_error_bound(const ParticleSystem& system, const
   const double energy =
       0.5 * system.v0.dot(system.mass.cwiseProduct(system.v0)) + 0.5 * gradient.dot(compliance * gradient);
   double inverse_mass = 0.0;
-  for (const auto& [particle, weight] : attachment.weights()) {
-    inverse_mass += weight * weight / system.mass[static_cast<Eigen::Index>(particle) * system.axes];
+  for (const Attachment::Term& term : attachment.terms()) {
+    if (term.axis == 0) inverse_mass += term.weight * term.weight / system.mass[term.coordinate];
   }
   const double max_compliance = compliance.diagonal().maxCoeff();
   return system.axes * error * duration * inverse_mass * std::sqrt(2.0 * energy * max_compliance);

@@ -104,48 +104,55 @@ std::unique_ptr<Environment> build_line(const Section& section, const char* mass
                                 communicator, std::move(options));
 }
 
+/// The line of a section at the head that `read` attaches. Both are checked even where the other is wrong.
+template <class Read>
+std::unique_ptr<Environment> build_attached_line(const Section& section, const char* mass, const char* stiffness,
+                                                 const RunTimes& run, Read read, const Communicator& communicator,
+                                                 Mistakes& mistakes) {
+  std::optional<Attachment> attachment;
+  std::unique_ptr<Environment> line;
+  where_readable([&] { attachment = read(); });
+  where_readable([&] {
+    line = build_line(section, mass, stiffness, run, attachment.value_or(Attachment({{0, 1.0}}, 1)), communicator,
+                      mistakes);
+  });
+  return attachment ? std::move(line) : nullptr;
+}
+
 std::unique_ptr<Environment> build_spring_mass(const Section& section, const ParticleSystem& system,
                                                const RunTimes& run, const Communicator& communicator,
                                                Mistakes& mistakes) {
-  std::unique_ptr<Environment> line;
-  // The line is checked even where `attach` is unreadable, so that its mistakes are reported as well.
-  const long particle = section.is_readable("attach") ? section.integer("attach") : 0;
-  where_readable([&] {
-    line =
-        build_line(section, "M", "lambda", run,
-                   Attachment({{static_cast<int>(particle), 1.0}}, std::max(1, system.axes)), communicator, mistakes);
-  });
-  if (!check_particle(section, section.integer("attach"), system, mistakes)) return nullptr;
-  return line;
+  return build_attached_line(
+      section, "M", "lambda", run, [&] { return read_attachment(section, system, mistakes); }, communicator, mistakes);
+}
+
+/// The attachment of a spring-inerter line: the difference of two particles, or what `couple` states.
+std::optional<Attachment> read_difference(const Section& section, const ParticleSystem& system, Mistakes& mistakes) {
+  if (section.has("couple")) return read_couple(section, system, mistakes);
+  if (particles_of(system) < 2) {
+    mistakes.add(section.where("kind"),
+                 "a spring-inerter-line connects two particles, but the system has one; use a spring-mass-line for a "
+                 "single particle");
+    return std::nullopt;
+  }
+  const std::vector<long> ends = section.has("attach") ? section.integers("attach") : std::vector<long>{0, 1};
+  if (ends.size() != 2 || ends[0] == ends[1]) {
+    mistakes.add(section.where("attach"), "`attach` needs two different particles, such as [0, 1]");
+    return std::nullopt;
+  }
+  if (!check_particle(section, ends[0], system, mistakes) || !check_particle(section, ends[1], system, mistakes)) {
+    return std::nullopt;
+  }
+  Attachment attachment({{static_cast<int>(ends[0]), 1.0}, {static_cast<int>(ends[1]), -1.0}}, system.axes);
+  attachment.set_carries_sites();
+  return attachment;
 }
 
 std::unique_ptr<Environment> build_spring_inerter(const Section& section, const ParticleSystem& system,
                                                   const RunTimes& run, const Communicator& communicator,
                                                   Mistakes& mistakes) {
-  std::unique_ptr<Environment> line;
-  where_readable([&] {
-    const std::vector<long> ends = section.is_readable("attach") ? section.integers("attach") : std::vector<long>{0, 1};
-    const std::size_t far = ends.size() > 1 ? 1 : 0;
-    if (ends.empty()) return;
-    line = build_line(
-        section, "b", "k", run,
-        Attachment({{static_cast<int>(ends[0]), 1.0}, {static_cast<int>(ends[far]), -1.0}}, std::max(1, system.axes)),
-        communicator, mistakes);
-  });
-  if (particles_of(system) < 2) {
-    mistakes.add(section.where("kind"),
-                 "a spring-inerter-line connects two particles, but the system has one; use a spring-mass-line for a "
-                 "single particle");
-    return nullptr;
-  }
-  const std::vector<long>& ends = section.integers("attach");
-  if (ends.size() != 2 || ends[0] == ends[1]) {
-    mistakes.add(section.where("attach"), "`attach` needs two different particles, such as [0, 1]");
-    return nullptr;
-  }
-  const bool particles_exist =
-      check_particle(section, ends[0], system, mistakes) && check_particle(section, ends[1], system, mistakes);
-  return particles_exist ? std::move(line) : nullptr;
+  return build_attached_line(
+      section, "b", "k", run, [&] { return read_difference(section, system, mistakes); }, communicator, mistakes);
 }
 
 std::vector<Parameter> line_parameters(const Parameter& attach, const char* mass, const char* mass_doc,
@@ -275,8 +282,8 @@ EnvironmentKind spring_inerter_line_kind() {
            .keywords = {"transparent boundary", "semi-infinite line"},
            .parameters = line_parameters({.name = "attach",
                                           .type = ValueType::integers,
-                                          .doc = "indices of the two particles [head, far], from 0",
-                                          .default_value = "[0, 1]"},
+                                          .doc = "indices of the two particles [head, far], from 0; default: [0, 1], "
+                                                 "or what `couple` states"},
                                          "b", "inertance of each site", "k"),
            .notes = "Damps the relative motion of the two by D = sqrt(k b) until the echo at t_r = 2 sites sqrt(b/k). "
                     "Displacements of its sites are relative to the second particle."},

@@ -69,10 +69,20 @@ std::vector<Parameter> system_keys() {
 }
 
 std::vector<Parameter> environment_keys() {
-  return {
-      required("kind", text, "", "Kind of environment."),
-      optional("name", text, "", "Name by which integrators select it; default: \"environment-<index>\", from 0."),
-  };
+  Parameter couple = optional(
+      "couple", texts, "",
+      "In the place of `attach`: the coordinate that drives the environment as a formula, such as \"x0 - x1\", or one "
+      "formula for each axis of the environment. Formulas contain the coordinates of the system (its own names, or "
+      "`x`, "
+      "`y`, `z`, for several particles `x0`, `y0`, `x1`) and the numbers of `parameters`.");
+  couple.alternative_types = {text};
+  Parameter parameters{.name = "parameters",
+                       .type = ValueType::table,
+                       .doc = "Named numbers for the formulas of this environment, such as { g = 0.3 }.",
+                       .members = {{.name = wildcard_key, .doc = "a number with a name of your choice"}}};
+  return {required("kind", text, "", "Kind of environment."),
+          optional("name", text, "", "Name by which integrators select it; default: \"environment-<index>\", from 0."),
+          std::move(couple), std::move(parameters)};
 }
 
 std::vector<Parameter> time_keys() {

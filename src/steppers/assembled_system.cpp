@@ -9,10 +9,10 @@
 namespace bathline {
 
 AssembledSystem::AssembledSystem(const Problem& problem, std::int64_t limit) : problem_(problem) {
-  const int axes = problem.system().axes;
   std::vector<double> mass(problem.system().mass.begin(), problem.system().mass.end());
   for (const auto& environment : problem.environments()) {
     const LumpedNetwork chain = environment->assemble(limit);
+    const int axes = environment->attachment().axes();
     is_linear_ = is_linear_ && environment->properties().is_linear;
     const int first = static_cast<int>(mass.size());
     const auto index = [&](int site, int axis) { return first + site * axes + axis; };
@@ -29,8 +29,8 @@ AssembledSystem::AssembledSystem(const Problem& problem, std::int64_t limit) : p
       for (const auto& [site, stiffness] : chain.to_ground) springs_.push_back({{{index(site, axis), 1.0}}, stiffness});
       for (const auto& [site, stiffness] : chain.to_head) {
         Spring spring{{{index(site, axis), 1.0}}, stiffness};
-        for (const Attachment::Weight& w : environment->attachment().weights()) {
-          spring.terms.push_back({w.particle * axes + axis, -w.weight});
+        for (const Attachment::Term& term : environment->attachment().terms()) {
+          if (term.axis == axis) spring.terms.push_back({term.coordinate, -term.weight});
         }
         springs_.push_back(std::move(spring));
       }

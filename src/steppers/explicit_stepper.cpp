@@ -51,12 +51,11 @@ class ExplicitStepper final : public Stepper {
     }
     velocities_.assign(scheme_.b.size(), problem.q);
     forces_.assign(scheme_.b.size(), problem.q);
-    const auto axes = static_cast<std::size_t>(problem.system().axes);
     for (const auto& environment : problem.stepped_environments()) {
+      const auto axes = static_cast<std::size_t>(environment->attachment().axes());
       environment_steppers_.push_back(environment->explicit_stepper(scheme_.without_ou(), h));
       heads_.push_back({std::vector<double>(axes), std::vector<double>(axes)});
     }
-    force_on_head_.resize(axes);
   }
 
   std::int64_t block_granularity() const override { return block_granularity_of(environment_steppers_); }
@@ -158,6 +157,7 @@ class ExplicitStepper final : public Stepper {
     problem_.system().potential->gradient(q, forces);
     forces = -forces;
     for (std::size_t e = 0; e < heads_.size(); ++e) {
+      force_on_head_.resize(heads_[e].x.size());
       environment_steppers_[e]->force(heads_[e], force_on_head_);
       problem_.stepped_environments()[e]->attachment().distribute(force_on_head_, forces);
     }

@@ -62,8 +62,7 @@ ImplicitStepper::ImplicitStepper(const PartitionedRungeKutta& scheme, Problem& p
       problem_(problem),
       n_(problem.q.size()),
       unknowns_(n_ * scheme.stages()),
-      velocities_(unknowns_),
-      head_(static_cast<std::size_t>(problem.system().axes)) {
+      velocities_(unknowns_) {
   problem.clock.h = h;
   for (const auto& environment : problem.stepped_environments()) {
     environment_steppers_.push_back(environment->implicit_stepper(scheme, h));
@@ -131,12 +130,14 @@ std::optional<Failure> ImplicitStepper::advance_block(const BlockPlan& plan, con
 }
 
 std::optional<std::string> ImplicitStepper::eliminate_environments() {
-  const int stages = scheme_.stages(), axes = problem_.system().axes;
+  const int stages = scheme_.stages();
   if (environment_steppers_.empty()) return std::nullopt;
   environment_forces_.constant.setZero(unknowns_);
   environment_forces_.damping.setZero(unknowns_, unknowns_);
   for (std::size_t e = 0; e < environment_steppers_.size(); ++e) {
     const Environment& environment = *problem_.stepped_environments()[e];
+    const int axes = environment.attachment().axes();
+    head_.resize(static_cast<std::size_t>(axes));
     problem_.head(environment, problem_.q, head_);
     if (!environment_steppers_[e]->condense(head_, environment_response_)) return environment_steppers_[e]->failure();
     if (!problem_.communicator().is_root()) continue;
@@ -155,9 +156,11 @@ std::optional<std::string> ImplicitStepper::eliminate_environments() {
 
 void ImplicitStepper::complete_environments() {
   if (environment_steppers_.empty()) return;
-  const int stages = scheme_.stages(), axes = problem_.system().axes;
-  head_velocities_.resize(stages, axes);
+  const int stages = scheme_.stages();
   for (std::size_t e = 0; e < environment_steppers_.size(); ++e) {
+    const int axes = problem_.stepped_environments()[e]->attachment().axes();
+    head_.resize(static_cast<std::size_t>(axes));
+    head_velocities_.resize(stages, axes);
     for (int i = 0; i < stages; ++i) {
       velocity_ = velocities_.segment(i * n_, n_);
       problem_.stepped_environments()[e]->attachment().project(velocity_, head_);

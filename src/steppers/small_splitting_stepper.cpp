@@ -50,18 +50,17 @@ class AnyForce {
 template <int N>
 class EnvironmentCouplings {
  public:
-  EnvironmentCouplings(Problem& problem, const ExplicitScheme& scheme, double h) : axes_(problem.system().axes) {
+  EnvironmentCouplings(Problem& problem, const ExplicitScheme& scheme, double h) {
     couplings_.resize(problem.stepped_environments().size());
     for (std::size_t e = 0; e < couplings_.size(); ++e) {
       Environment& environment = *problem.stepped_environments()[e];
       environment_steppers_.push_back(environment.explicit_stepper(scheme, h));
       Coupling& coupling = couplings_[e];
       coupling.stepper = environment_steppers_.back().get();
-      coupling.weights = environment.attachment().weights();
-      if (coupling.weights.size() == 1 && coupling.weights.front().weight == 1.0) {
-        coupling.single_dof = coupling.weights.front().particle * axes_;
-      }
-      coupling.head = {std::span(coupling.x).first(axes_), std::span(coupling.v).first(axes_)};
+      coupling.attachment = &environment.attachment();
+      coupling.axes = coupling.attachment->axes();
+      coupling.first = coupling.attachment->first_coordinate();
+      coupling.head = {std::span(coupling.x).first(coupling.axes), std::span(coupling.v).first(coupling.axes)};
     }
   }
   EnvironmentCouplings(const EnvironmentCouplings&) = delete;
@@ -74,19 +73,18 @@ class EnvironmentCouplings {
   /// Computes the heads of particles at `q`, with displacements from `start`.
   void find_heads(const FixedVector<N>& q, const FixedVector<N>& start, const FixedVector<N>& velocity) {
     for (Coupling& coupling : couplings_) {
-      for (int axis = 0; axis < axes_ && coupling.single_dof >= 0; ++axis) {
-        coupling.x[axis] = 0.0 + (q[coupling.single_dof + axis] - start[coupling.single_dof + axis]);
-        coupling.v[axis] = 0.0 + velocity[coupling.single_dof + axis];
-      }
-      for (int axis = 0; axis < axes_ && coupling.single_dof < 0; ++axis) {
-        double x = 0.0, v = 0.0;
-        for (const Attachment::Weight& w : coupling.weights) {
-          const int i = w.particle * axes_ + axis;
-          x += w.weight * (q[i] - start[i]);
-          v += w.weight * velocity[i];
+      if (coupling.first >= 0) {
+        for (int axis = 0; axis < coupling.axes; ++axis) {
+          coupling.x[axis] = 0.0 + (q[coupling.first + axis] - start[coupling.first + axis]);
+          coupling.v[axis] = 0.0 + velocity[coupling.first + axis];
         }
-        coupling.x[axis] = x;
-        coupling.v[axis] = v;
+        continue;
+      }
+      coupling.x.fill(0.0);
+      coupling.v.fill(0.0);
+      for (const Attachment::Term& term : coupling.attachment->terms()) {
+        coupling.x[term.axis] += term.weight * (q[term.coordinate] - start[term.coordinate]);
+        coupling.v[term.axis] += term.weight * velocity[term.coordinate];
       }
     }
   }
@@ -94,14 +92,14 @@ class EnvironmentCouplings {
   void kick(const Substep& substep, FixedVector<N>& forces) {
     FixedVector<N> force;
     for (const Coupling& coupling : couplings_) {
-      coupling.stepper->force(coupling.head, std::span(force).first(axes_));
+      coupling.stepper->force(coupling.head, std::span(force).first(coupling.axes));
       coupling.stepper->substep(substep, coupling.head);
-      if (coupling.single_dof >= 0) {
-        for (int axis = 0; axis < axes_; ++axis) forces[coupling.single_dof + axis] += force[axis];
-        continue;
+      for (int axis = 0; axis < coupling.axes && coupling.first >= 0; ++axis) {
+        forces[coupling.first + axis] += force[axis];
       }
-      for (const Attachment::Weight& w : coupling.weights) {
-        for (int axis = 0; axis < axes_; ++axis) forces[w.particle * axes_ + axis] += w.weight * force[axis];
+      if (coupling.first >= 0) continue;
+      for (const Attachment::Term& term : coupling.attachment->terms()) {
+        forces[term.coordinate] += term.weight * force[term.axis];
       }
     }
   }
@@ -112,13 +110,13 @@ class EnvironmentCouplings {
  private:
   struct Coupling {
     ExplicitEnvironmentStepper* stepper = nullptr;
-    std::vector<Attachment::Weight> weights;
-    int single_dof = -1;  // first degree of freedom of the particle if it is the only one and has weight 1; else -1
+    const Attachment* attachment = nullptr;
+    int axes = 1;
+    int first = -1;  // the attachment's first_coordinate()
     FixedVector<N> x{}, v{};
     HeadMotion head;  // refers to x and v
   };
 
-  int axes_;
   std::vector<Coupling> couplings_;
   std::vector<std::unique_ptr<ExplicitEnvironmentStepper>> environment_steppers_;
 };

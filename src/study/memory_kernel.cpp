@@ -22,7 +22,7 @@ std::optional<Failure> record_clamped_force(const Case& this_case, std::span<con
                                             Problem& problem, ForceSeries& forces) {
   const std::unique_ptr<Stepper> stepper = make_stepper(this_case.scheme, problem, this_case.step);
   const Environment& environment = *problem.environments().front();
-  const auto axes = static_cast<std::size_t>(problem.system().axes);
+  const auto axes = static_cast<std::size_t>(environment.attachment().axes());
   std::vector<double> head(axes), force(axes);
   for (std::size_t record = 0;; ++record) {
     if (problem.communicator().is_root()) {
@@ -46,7 +46,7 @@ std::optional<Failure> measure(const Experiment& experiment, const Case& this_ca
   problem.prepare(experiment.seed());
   Environment& environment = *problem.environments().front();
   prepare_certificate(environment, this_case);
-  const auto axes = static_cast<std::size_t>(problem.system().axes);
+  const auto axes = static_cast<std::size_t>(environment.attachment().axes());
   const std::vector<std::int64_t> steps = record_steps(this_case, experiment.output().every);
   std::vector<double> times;
   for (const std::int64_t step : steps) times.push_back(static_cast<double>(step) * this_case.step);
@@ -62,9 +62,9 @@ std::optional<Failure> measure(const Experiment& experiment, const Case& this_ca
   if (std::optional<Failure> failure = run_task(problem, force_at_start)) return failure;
   Problem displaced_problem = experiment.make_clamped_problem(this_case);
   displaced_problem.prepare(experiment.seed());
-  const Attachment::Weight& weight = displaced_problem.environments().front()->attachment().weights().front();
-  displaced_problem.q[static_cast<Eigen::Index>(weight.particle) * displaced_problem.system().axes] +=
-      1.0 / weight.weight;
+  // The axes of an environment are independent, so only the first of the head has to move by one.
+  const Attachment::Term& moved = displaced_problem.environments().front()->attachment().terms().front();
+  displaced_problem.q[moved.coordinate] += 1.0 / moved.weight;
   if (std::optional<Failure> failure = run_task(displaced_problem, displaced_force)) return failure;
 
   std::vector<double> kernel, integral;

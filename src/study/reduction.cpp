@@ -25,14 +25,15 @@ namespace {
 /// momenta of the sites of its line. The same on every rank. @note Collective.
 Eigen::VectorXd canonical_momenta(const Problem& problem) {
   Eigen::VectorXd canonical = problem.p;
-  const int axes = problem.system().axes;
   for (const auto& environment : problem.environments()) {
+    if (!environment->attachment().carries_sites()) continue;
     std::vector<double> w, p;
     environment->gather_state(w, p);
-    for (const Attachment::Weight& weight : environment->attachment().weights()) {
-      if (weight.weight > 0.0) continue;
-      for (std::size_t i = 0; i < p.size(); ++i) {
-        canonical[weight.particle * axes + static_cast<int>(i) % axes] += weight.weight * p[i];
+    const int axes = environment->attachment().axes();
+    for (const Attachment::Term& term : environment->attachment().terms()) {
+      if (term.weight > 0.0) continue;
+      for (auto i = static_cast<std::size_t>(term.axis); i < p.size(); i += static_cast<std::size_t>(axes)) {
+        canonical[term.coordinate] += term.weight * p[i];
       }
     }
   }

@@ -26,7 +26,7 @@ class WaveObserver final : public Observer {
     if (moment.this_case.name != label_) return;
     Environment& line = *moment.problem.stepped_environments().front();
     double farthest = 0.0;  // the head
-    for (int axis = 0; axis < moment.problem.system().axes; ++axis) {
+    for (int axis = 0; axis < line.attachment().axes(); ++axis) {
       const StateField field = line.field("w", axis);
       const std::span<const double> w = field.values;
       for (std::size_t j = w.size(); j > 0; --j) {
@@ -45,7 +45,7 @@ class WaveObserver final : public Observer {
     incoming.push_back(0.0);
     if (!moment.problem.communicator().is_root()) return;  // the force on the head is known there
     const Environment& line = *moment.problem.stepped_environments().front();
-    const auto axes = static_cast<std::size_t>(moment.problem.system().axes);
+    const auto axes = static_cast<std::size_t>(line.attachment().axes());
     std::vector<double> head(axes), force(axes), velocity(axes);
     moment.problem.head(line, moment.problem.q, head);
     line.force(head, force);

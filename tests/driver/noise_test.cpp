@@ -184,7 +184,7 @@ TEST(Noise, OfDampersIsRefusedWithTheReason) {
   EXPECT_THAT(report(closed_with(one + damper("b", 1, 0.5, 0.0), "", "exact")), HasSubstr("the sum of all heat only"));
   // (0.5 3 + 1.5 1)/2
   EXPECT_THAT(report(closed_with(one + damper("b", 0, 1.5, 1.0), "", "gjf")),
-              HasSubstr("`a` and `b` act on the same particle, where the heat of each is unknown; one environment with "
+              HasSubstr("`a` and `b` act on the same coordinates, where the heat of each is unknown; one environment with "
                         "damping = 2 and kT = 1.5 has the same motion"));
   EXPECT_EQ(report(recipe("", one + damper("b", 0, 1.5, 1.0), "")), "");
   // The damping of [system] replaces that of all environments.

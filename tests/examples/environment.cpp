@@ -13,7 +13,7 @@ using namespace bathline;
 
 std::unique_ptr<Environment> build(const Section& section, const ParticleSystem& system, const RunTimes&,
                                    const Communicator& world, Mistakes& mistakes) {
-  std::optional<Attachment> attachment = attachment_to_particle(section, system, mistakes);
+  std::optional<Attachment> attachment = read_attachment(section, system, mistakes);
   if (!attachment) return nullptr;
   LumpedNetwork sink;
   sink.mass = {section.number("m")};

@@ -343,6 +343,83 @@ TEST(MpiEnvironments, CloseTheLedgerToRoundOffUnderGauss) {
   }
 }
 
+/// Particles of equal masses in the quadratic potential q.K q/2 with the form's environment, coupled by formulas.
+Problem coupled_problem(const Form& form, int axes, const Eigen::MatrixXd& stiffness, const Eigen::VectorXd& q0,
+                        std::vector<std::string> formulas) {
+  RandomNumbers random(83);
+  const int size = static_cast<int>(q0.size());
+  ParticleSystem system = random_particles(size / axes, axes, random);
+  system.mass.setConstant(1.3);
+  system.q0 = q0;
+  system.v0.setZero();
+  system.potential = std::make_shared<QuadraticPotential>(stiffness);
+  Section section = example_section(form.kind->entry);
+  for (const std::string& key : form.section.keys()) {
+    if (key != "attach" && form.section.is_readable(key)) section.set(key, form.section.value(key), {});
+  }
+  section.set("couple", std::move(formulas), {});
+  Mistakes mistakes;
+  std::vector<std::unique_ptr<Environment>> all;
+  all.push_back(form.kind->build(section, system, {step, 1.0}, test_world(), mistakes));
+  if (!mistakes.empty()) throw std::runtime_error(mistakes.report());
+  Problem problem(system, Eigen::MatrixXd::Zero(size, size), std::move(all), test_world());
+  problem.prepare(5);
+  return problem;
+}
+
+// Where all masses are equal, an orthogonal combination of coordinates is a coordinate of the rotated system.
+TEST(MpiEnvironments, OnACombinationOfCoordinatesAreThoseOfARotatedCoordinate) {
+  Eigen::Matrix4d rotation;  // its first rows are the formulas
+  rotation << 0.6, 0.0, 0.8, 0.0, 0.0, 0.28, 0.0, -0.96, -0.8, 0.0, 0.6, 0.0, 0.0, 0.96, 0.0, 0.28;
+  RandomNumbers random(84);
+  const Eigen::MatrixXd root = random_matrix(4, 4, random);
+  const Eigen::MatrixXd stiffness = Eigen::MatrixXd::Identity(4, 4) + root * root.transpose();
+  const Eigen::VectorXd q0 = random_vector(4, 85);
+  constexpr std::size_t stride = 5;
+  std::size_t form_index = 0, tried = 0;
+  for (const Form& form : all_forms()) {
+    const EnvironmentProperties properties = build(form, test_world())->properties();
+    const bool has_half_site = form.section.has("half_site") && form.section.boolean("half_site");
+    if ((properties.sites == 0 && !properties.is_white) || has_half_site) continue;
+    ++form_index;
+    for (std::size_t i = form_index % stride; i < method_cases().size(); i += stride) {
+      const MethodCase& method = method_cases()[i];
+      SCOPED_TRACE(form.name + ", " + method.name);
+      Problem four = coupled_problem(form, 1, stiffness, q0, {"0.6*x0 + 0.8*x2 + 0.3", "0.28*x1 - 0.96*x3"});
+      Problem two = coupled_problem(form, 2, rotation * stiffness * rotation.transpose(), rotation * q0, {"x0", "y0"});
+      if (four.environments()[0]->unsupported_reason(method.scheme)) continue;
+      if (std::holds_alternative<ExactFlow>(method.scheme) && four.noise() != nullptr) continue;
+      // Noise is drawn for coordinates, not for combinations of them.
+      if (properties.is_white && properties.temperature > 0.0) continue;
+      ++tried;
+      EXPECT_FALSE(make_stepper(method.scheme, four, step)->advance(20));
+      EXPECT_FALSE(make_stepper(method.scheme, two, step)->advance(20));
+      for (Problem* problem : {&four, &two}) problem->broadcast_particles();
+      // Some steps are beyond the limit of stability.
+      const double error = (rotation * four.q - two.q).norm() + (rotation * four.p - two.p).norm();
+      EXPECT_LT(error, 1e-12 * (1.0 + two.q.norm() + two.p.norm()));
+      EXPECT_GT((four.q - q0).norm(), 0.1);
+    }
+  }
+  EXPECT_GT(tried, 20u);
+}
+
+TEST(Environments, CoupledByNamesOfCoordinatesAreAttachedToThem) {
+  RandomNumbers random(81);
+  const ParticleSystem system = random_particles(2, 2, random);
+  const auto read = [&](const std::vector<std::string>& formulas) {
+    Section section;
+    section.set("couple", formulas, {});
+    Mistakes mistakes;
+    const std::optional<Attachment> attachment = read_couple(section, system, mistakes);
+    EXPECT_TRUE(attachment) << mistakes.report();
+    return attachment->terms();
+  };
+  EXPECT_EQ(read({"x1", "y1"}), Attachment({{1, 1.0}}, 2).terms());
+  EXPECT_EQ(read({"x0 - x1", "y0 - y1"}), Attachment({{0, 1.0}, {1, -1.0}}, 2).terms());
+  EXPECT_EQ(read({"2*(x0 + 3*y1) - x0/2 + 7"}), (std::vector<Attachment::Term>{{0, 0, 1.5}, {3, 0, 6.0}}));
+}
+
 // A long environment is a damper: the force on a head that moves at constant speed is D times that speed until the
 // echo.
 TEST(Environments, PullAtTheHeadLikeTheDamperThatTheyState) {

@@ -63,6 +63,61 @@ TEST(MpiCovariance, IsThatOfTheIntegrator) {
   EXPECT_NE(run.values("covariance/run/temperature")[3], run.values("covariance/langevin/temperature")[3]);
 }
 
+/// Two particles of masses 1 and 2 in two baths at kT = 1 and 2, which act on combinations of both coordinates.
+std::string shared_baths(const std::string& first, const std::string& integrator) {
+  return R"(title = "t"
+[system]
+kind = "linear"
+M = [[1.0, 0.0], [0.0, 2.0]]
+K = [[1.5, -0.5], [-0.5, 2.5]]
+q0 = [0.0, 0.0]
+[[environments]]
+name = "sum"
+couple = "x0 + x1"
+kT = 1.0
+)" + first + R"([[environments]]
+name = "difference"
+kind = "damper"
+couple = "-g*(x1 - x0) + 1"
+parameters = { g = 0.5 }
+damping = 0.8
+kT = 2.0
+[time]
+step = 0.2
+end = 1.0
+[[integrators]]
+name = "run"
+)" + integrator + "[study]\nkind = \"covariance\"\n";
+}
+
+// Variances by the Lyapunov equation of particles and memory, solved on paper and by other software.
+TEST(MpiCovariance, BathsMayShareParticlesThroughCombinationsOfCoordinates) {
+  struct Expected {
+    const char* first;
+    std::vector<double> qq;
+    double v0, v01, v1;
+  };
+  const Expected table[] = {{"kind = \"damper\"\ndamping = 0.5\n",
+                             {0.9686429713, -0.0402618160, -0.0402618160, 0.5760712383},
+                             1.4571124134,
+                             -0.6222695791 / 2.0,
+                             2.9525839105 / 4.0},
+                            {"kind = \"memory\"\nstiffness = [2.0]\nrate = [1.5]\nfrequency = [0.0]\n",
+                             {0.9148976095, -0.0326362071, -0.0326362071, 0.6136490514},
+                             1.3799077520,
+                             -0.5743683428 / 2.0,
+                             3.1849262846 / 4.0}};
+  for (const auto& [first, qq, v0, v01, v1] : table) {
+    SCOPED_TRACE(first);
+    const RunStudy run(shared_baths(first, "method = \"gamma\"\ngamma = 0.5\non = \"closed\"\n"));
+    ASSERT_EQ(run.report, "");
+    for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(run.values("covariance/run/qq")[i], qq[i], 1e-9);
+    EXPECT_NEAR(run.values("covariance/run/vv")[0], v0, 1e-9);
+    EXPECT_NEAR(run.values("covariance/run/vv")[1], v01, 1e-9);
+    EXPECT_NEAR(run.values("covariance/run/vv")[3], v1, 1e-9);
+  }
+}
+
 std::string with_memory(const std::string& name, const std::string& integrator) {
   const auto bath = [](int particle, double kt) {
     return "[[environments]]\nname = \"m" + std::to_string(particle) +

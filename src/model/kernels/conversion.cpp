@@ -40,11 +40,11 @@ void require_bath(const Environment& environment, const LumpedNetwork& sites) {
   for (const double mass : sites.mass) {
     if (!std::isfinite(mass)) refuse(environment, "contains a fixed mass");
   }
-  const Attachment& attachment = environment.attachment();
-  if (attachment.weights().size() != 1 || attachment.weights()[0].weight != 1.0) {
+  if (environment.attachment().carries_sites()) {
     refuse(environment, "connects two particles, but a star or chain is attached to one");
   }
-  if (attachment.head_mass() != 0.0) refuse(environment, "adds half a site to its particle: leave out `half_site`");
+  if (environment.attachment().head_mass() != 0.0)
+    refuse(environment, "adds half a site to its particle: leave out `half_site`");
 }
 
 /// The sites in order; empty if they do not form a chain.
@@ -86,7 +86,7 @@ std::string row_of_numbers(const std::vector<PronyTerm>& modes, double PronyTerm
   return "[" + text + "]";
 }
 
-EquivalentEnvironment as_modes(const Environment& environment) {
+EquivalentEnvironment as_modes(const Environment& environment, const std::string& attachment) {
   const auto* memory = dynamic_cast<const PronyMemory*>(&environment);
   if (memory == nullptr || !environment.properties().loses_energy) {
     refuse(environment,
@@ -95,10 +95,10 @@ EquivalentEnvironment as_modes(const Environment& environment) {
   const std::vector<PronyTerm>& modes = memory->modes();
   const bool are_springs = has_termwise_noise(modes);
   EquivalentEnvironment result{
-      .keys = fmt::format("kind = \"memory\"\nname = {}\nattach = {}\n{} = {}\n{}rate = {}\nfrequency = {}\n"
+      .keys = fmt::format("kind = \"memory\"\nname = {}\n{}{} = {}\n{}rate = {}\nfrequency = {}\n"
                           "kT = {}\n",
-                          toml_text(environment.name()), environment.attachment().weights()[0].particle,
-                          are_springs ? "stiffness" : "cosine", row_of_numbers(modes, &PronyTerm::k),
+                          toml_text(environment.name()), attachment, are_springs ? "stiffness" : "cosine",
+                          row_of_numbers(modes, &PronyTerm::k),
                           are_springs ? "" : "sine = " + row_of_numbers(modes, &PronyTerm::b) + "\n",
                           row_of_numbers(modes, &PronyTerm::r), row_of_numbers(modes, &PronyTerm::w),
                           toml_number(environment.properties().temperature))};
@@ -108,10 +108,10 @@ EquivalentEnvironment as_modes(const Environment& environment) {
 
 }  // namespace
 
-EquivalentEnvironment equivalent_environment(const Environment& environment, const std::string& to,
-                                             const std::string& file) {
+EquivalentEnvironment equivalent_environment(const Environment& environment, const std::string& attachment,
+                                             const std::string& to, const std::string& file) {
   if (environment.properties().is_white) refuse(environment, "is white friction, without oscillators or exponentials");
-  if (to == "exponentials") return as_modes(environment);
+  if (to == "exponentials") return as_modes(environment, attachment);
   const LumpedNetwork sites = environment.assemble(std::min(environment.properties().sites, max_converted + 1));
   require_bath(environment, sites);
   std::vector<LineSite> chain = chain_in(sites);
@@ -121,9 +121,8 @@ EquivalentEnvironment equivalent_environment(const Environment& environment, con
   EquivalentEnvironment result;
   const double damping = environment.properties().damping;
   const auto begin = [&](const char* kind) {
-    result.keys =
-        fmt::format("kind = {}\nname = {}\nattach = {}\nfile = {}\n", toml_text(kind), toml_text(environment.name()),
-                    environment.attachment().weights()[0].particle, toml_text(file));
+    result.keys = fmt::format("kind = {}\nname = {}\n{}file = {}\n", toml_text(kind), toml_text(environment.name()),
+                              attachment, toml_text(file));
     // The damping constant does not follow from the sites.
     if (damping > 0.0 && std::isfinite(damping)) result.keys += fmt::format("damping = {}\n", toml_number(damping));
   };

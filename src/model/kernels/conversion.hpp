@@ -15,9 +15,9 @@ struct EquivalentEnvironment {
 };
 
 /// The environment as a `heat-bath`, as a `spring-mass-line` of unequal sites, or as a `memory` of exponentials, with
-/// the same name; `to` is "star", "chain" or "exponentials", and `file` the name of the table file. Throws
-/// UnsuitableFunction if there is no such environment.
-EquivalentEnvironment equivalent_environment(const Environment& environment, const std::string& to,
-                                             const std::string& file);
+/// the same name, attached by the keys `attachment`; `to` is "star", "chain" or "exponentials", and `file` the name of
+/// the table file. Throws UnsuitableFunction if there is no such environment.
+EquivalentEnvironment equivalent_environment(const Environment& environment, const std::string& attachment,
+                                             const std::string& to, const std::string& file);
 
 }  // namespace bathline

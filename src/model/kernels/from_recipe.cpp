@@ -261,7 +261,6 @@ std::vector<Parameter> kernel_parameters() {
            .type = ValueType::text,
            .doc = "table of J(w): a frequency (rad/s) and a value (N/m) per line, interpolated linearly from the "
                   "origin on, down to 0; relative to the folder of the recipe"},
-          formula_parameters(),
           {.name = "omega_max",
            .units = "rad/s",
            .doc = "frequency above which the density is 0; default: the frequency above which it is within `tolerance`",
@@ -293,7 +292,7 @@ std::vector<std::string> kernel_keys(const Section& section) {
   for (const char* key : kernel_input_keys) {
     if (section.has(key)) keys.emplace_back(key);
   }
-  for (const char* key : {"parameters", "omega_max", "representation", "fit", "horizon"}) {
+  for (const char* key : {"omega_max", "representation", "fit", "horizon"}) {
     if (section.has(key)) keys.emplace_back(key);
   }
   return keys;
@@ -324,7 +323,7 @@ std::unique_ptr<Environment> build_from_kernel(const Section& section, const Par
     mistakes.add(section.where("fit"),
                  "`fit` is for a `kernel` or `kernel_file`; leave it out for a density, and set negative values to 0");
   }
-  std::optional<Attachment> attachment = attachment_to_particle(section, system, mistakes);
+  std::optional<Attachment> attachment = read_attachment(section, system, mistakes);
   if (!input || !accuracy || !attachment || mistakes.count() > before) return nullptr;
   const KernelRequest request{*input, *accuracy, highest, section.has("fit")};
   try {

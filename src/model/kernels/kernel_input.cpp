@@ -112,13 +112,7 @@ std::optional<KernelInput> read_kernel_input(const Section& section, const Commu
     return std::nullopt;
   }
   const std::string& key = given.front();
-  if (key.ends_with("_file")) {
-    if (section.has("parameters")) {
-      mistakes.add(section.where("parameters"), "`parameters` belong to a formula; leave them out for a table");
-      return std::nullopt;
-    }
-    return read_table(section, key, communicator, mistakes);
-  }
+  if (key.ends_with("_file")) return read_table(section, key, communicator, mistakes);
   return read_typed(section, key, mistakes);
 }
 
