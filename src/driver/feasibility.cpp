@@ -7,11 +7,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <set>
 #include <string>
 
 #include "recipe/describe.hpp"
+#include "solve/dense.hpp"
 #include "steppers/contact_lagrangian.hpp"
 #include "steppers/stability.hpp"
 #include "parallel/memory_budget.hpp"
@@ -565,6 +565,7 @@ void Feasibility::warn_of_mismatched_grids(std::size_t index) {
 
 void Feasibility::warn_of_limits(std::size_t index) {
   const Case& this_case = experiment_.readable_cases()[index];
+  if (this_case.noise) warn_of_undamped_motions(index);
   if (!this_case.closed) return;
   warn_of_mismatched_grids(index);
   if (!particle_frequency_) particle_frequency_ = particle_frequency(experiment_.system());
@@ -604,6 +605,35 @@ void Feasibility::warn_of_bound_modes(std::size_t index) {
       "{}: the closed system has a bound mode of frequency {:.6g}, above the band edge {:.6g}; it does not thermalise "
       "but keeps its initial energy",
       experiment_.readable_cases()[index].name, highest, edge));
+}
+
+// With white friction of their damping in the place of the environments, the linear equations have the same undamped
+// motions: those that move no head.
+void Feasibility::warn_of_undamped_motions(std::size_t index) {
+  constexpr Eigen::Index max_size = 100;
+  const Case& this_case = experiment_.readable_cases()[index];
+  const Problem& problem = build_problem(index);
+  const ParticleSystem& system = problem.system();
+  const Eigen::Index n = system.size();
+  if (!system.has_linear_forces() || system.magnetic_field != 0.0 || n > max_size) return;
+  Eigen::MatrixXd damping = problem.damping(), stiffness(n, n), flow = Eigen::MatrixXd::Zero(2 * n, 2 * n);
+  bool is_warm = problem.noise() != nullptr;
+  for (const Environment* environment : problem.stepped_environments()) {
+    const double constant = environment->properties().damping;
+    environment->attachment().add_outer(std::isfinite(constant) && constant > 0.0 ? constant : 1.0, damping);
+    is_warm = is_warm || environment->properties().temperature > 0.0;
+  }
+  if (!is_warm || damping.isZero(0.0)) return;
+  system.potential->hessian(system.q0, stiffness);
+  flow.topRightCorner(n, n).setIdentity();
+  flow.bottomLeftCorner(n, n) = -(system.mass.cwiseInverse().asDiagonal() * stiffness);
+  flow.bottomRightCorner(n, n) = -(system.mass.cwiseInverse().asDiagonal() * damping);
+  const SlowestMotion motion = slowest_motion_of_flow(flow);
+  if (motion.decays() || motion.frequency == 0.0) return;
+  warnings_.push_back(fmt::format(
+      "{}: no environment damps the motion at {:.6g} rad/s, whose rate is 0 within {:.1e} 1/s: it keeps its "
+      "initial energy, and there is no stationary state",
+      this_case.name, motion.frequency, motion.uncertainty));
 }
 
 // At the limit, h omega = 2 for the usual schemes, a step has a double eigenvalue with a single eigenvector: the mode

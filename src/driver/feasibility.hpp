@@ -59,6 +59,7 @@ class Feasibility {
   void warn_of_limits(std::size_t index);
   /// A bound mode above the band edges, which the noise of a closed run cannot thermalise.
   void warn_of_bound_modes(std::size_t index);
+  void warn_of_undamped_motions(std::size_t index);
   /// Damping or temperature of [system] that closed runs leave out, or a temperature without effect on any run.
   void warn_of_unused_keys();
   /// A grid that is exact for another gamma than the integrator's.

@@ -183,9 +183,10 @@ TEST(Noise, OfDampersIsRefusedWithTheReason) {
   EXPECT_EQ(report(closed_with(one + line, "noise = false\n", "exact")), "");
   EXPECT_THAT(report(closed_with(one + damper("b", 1, 0.5, 0.0), "", "exact")), HasSubstr("the sum of all heat only"));
   // (0.5 3 + 1.5 1)/2
-  EXPECT_THAT(report(closed_with(one + damper("b", 0, 1.5, 1.0), "", "gjf")),
-              HasSubstr("`a` and `b` act on the same coordinates, where the heat of each is unknown; one environment with "
-                        "damping = 2 and kT = 1.5 has the same motion"));
+  EXPECT_THAT(
+      report(closed_with(one + damper("b", 0, 1.5, 1.0), "", "gjf")),
+      HasSubstr("`a` and `b` act on the same coordinates, where the heat of each is unknown; one environment with "
+                "damping = 2 and kT = 1.5 has the same motion"));
   EXPECT_EQ(report(recipe("", one + damper("b", 0, 1.5, 1.0), "")), "");
   // The damping of [system] replaces that of all environments.
   EXPECT_THAT(report(recipe(damped, one, "")), HasSubstr("`a` has no effect in this open run"));
@@ -228,6 +229,30 @@ TEST(Noise, OfALineDoesNotThermaliseBoundModes) {
   };
   EXPECT_THAT(warnings("0.25"), testing::IsEmpty());
   EXPECT_THAT(warnings("2.0"), testing::ElementsAre(HasSubstr("above the band edge 2")));
+}
+
+// Two equal particles move at 1 and sqrt(2) rad/s with and against each other; a bath on q0 + q1 does not see the
+// second.
+TEST(Noise, UndampedMotionsAreFoundBeforeTheRun) {
+  const auto warnings = [](const std::string& couple, const std::string& kind, const std::string& on) {
+    const ReadRecipe read = read_recipe(
+        "title = \"t\"\n[system]\nkind = \"linear\"\nM = [1.0, 1.0]\nK = [[1.5, -0.5], [-0.5, 1.5]]\nq0 = 0.0\n"
+        "[[environments]]\nkT = 0.3\ncouple = \"" +
+        couple + "\"\n" + kind +
+        "[time]\nstep = 0.1\nend = 1.0\n[[integrators]]\nmethod = \"gamma\"\ngamma = 0.5\non = \"" + on +
+        "\"\n[study]\nkind = \"trajectory\"\n");
+    EXPECT_EQ(read.report(), "");
+    return read.feasibility->warnings();
+  };
+  const std::string damper = "kind = \"damper\"\ndamping = 0.5\n";
+  const std::string memory = "kind = \"memory\"\nstiffness = [2.0]\nrate = [1.5]\nfrequency = [0.0]\n";
+  for (const std::string& kind : {damper, memory}) {
+    for (const char* on : {"closed", "open"}) {
+      EXPECT_THAT(warnings("2*x0 + 2*x1", kind, on),
+                  testing::ElementsAre(HasSubstr("no environment damps the motion at 1.41421 rad/s")));
+      EXPECT_THAT(warnings("x0 - 0.5*x1", kind, on), testing::IsEmpty());
+    }
+  }
 }
 
 TEST(ThermalStart, NeedsATemperatureAndASuitablePotential) {
