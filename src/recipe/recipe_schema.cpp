@@ -79,7 +79,7 @@ std::vector<Parameter> environment_keys() {
   Parameter parameters{.name = "parameters",
                        .type = ValueType::table,
                        .doc = "Named numbers for the formulas of this environment, such as { g = 0.3 }.",
-                       .members = {{.name = wildcard_key, .doc = "a number with a name of your choice"}}};
+                       .members = {{.name = wildcard_key, .doc = "A number with a name of your choice."}}};
   return {required("kind", text, "", "Kind of environment."),
           optional("name", text, "", "Name by which integrators select it; default: \"environment-<index>\", from 0."),
           std::move(couple), std::move(parameters)};

@@ -75,7 +75,8 @@ q0 = [0.0, 0.0]
 name = "sum"
 couple = "x0 + x1"
 kT = 1.0
-)" + first + R"([[environments]]
+)" + first +
+         R"([[environments]]
 name = "difference"
 kind = "damper"
 couple = "-g*(x1 - x0) + 1"
@@ -87,7 +88,8 @@ step = 0.2
 end = 1.0
 [[integrators]]
 name = "run"
-)" + integrator + "[study]\nkind = \"covariance\"\n";
+)" + integrator +
+         "[study]\nkind = \"covariance\"\n";
 }
 
 // Variances by the Lyapunov equation of particles and memory, solved on paper and by other software.
