@@ -324,6 +324,19 @@ bool Feasibility::is_unsupported(std::size_t index, Mistakes& mistakes) {
     }
   }
   check_white_environments(index, mistakes);
+  const auto has_couple = [&](std::size_t i) { return recipe_.environments[i].has("couple"); };
+  const bool may_be_nonlinear = std::any_of(this_case.environments.begin(), this_case.environments.end(), has_couple);
+  if (!this_case.closed && may_be_nonlinear && !experiment_.system().damping) {
+    const Problem closed = experiment_.make_closed_problem(this_case, this_case.step);
+    for (const auto& environment : closed.environments()) {
+      if (environment->attachment().nonlinear() == nullptr) continue;
+      mistakes.add(
+          this_case.options.where("on"),
+          fmt::format("`{}` runs on the open system, but the `couple` of `{}` is not linear, so that it implies no "
+                      "damping matrix: run it closed, or set `damping` in [system]",
+                      this_case.name, environment->name()));
+    }
+  }
   for (const auto& environment : build_problem(index).environments()) {
     const std::optional<std::string> unsupported_reason = environment->unsupported_reason(this_case.scheme);
     if (!unsupported_reason) continue;
@@ -615,7 +628,10 @@ void Feasibility::warn_of_undamped_motions(std::size_t index) {
   const Problem& problem = build_problem(index);
   const ParticleSystem& system = problem.system();
   const Eigen::Index n = system.size();
-  if (!system.has_linear_forces() || system.magnetic_field != 0.0 || n > max_size) return;
+  if (!system.has_linear_forces() || !problem.has_linear_environments() || system.magnetic_field != 0.0 ||
+      n > max_size) {
+    return;
+  }
   Eigen::MatrixXd damping = problem.damping(), stiffness(n, n), flow = Eigen::MatrixXd::Zero(2 * n, 2 * n);
   bool is_warm = problem.noise() != nullptr;
   for (const Environment* environment : problem.stepped_environments()) {

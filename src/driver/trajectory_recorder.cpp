@@ -72,7 +72,7 @@ SeriesLayout series_layout(const Case& this_case, const Problem& problem, bool w
        this_case.noise ? "net heat since the start: energy dissipated by damping less energy supplied by noise"
                        : "energy dissipated by damping since the start",
        {}}};
-  if (system.has_work()) {
+  if (problem.has_work()) {
     layout.variables.push_back({"energy_work", "J", "work of external forces since the start", {}});
     layout.variables.push_back(
         {"energy_total", "J", "sum of the four terms less that work, constant for the exact motion", {}});
@@ -236,7 +236,7 @@ bool TrajectoryRecorder::record(const StateView& moment, const EnergyLedger& led
     row_.assign(problem.q.begin(), problem.q.end());
     row_.insert(row_.end(), problem.p.begin(), problem.p.end());
     row_.insert(row_.end(), {ledger.particles, ledger.environment, ledger.interaction, ledger.dissipated});
-    if (problem.system().has_work()) row_.push_back(ledger.work);
+    if (problem.has_work()) row_.push_back(ledger.work);
     row_.push_back(ledger.total());
     if (work_rules_) {
       work_.update(problem, moment.time);
@@ -273,7 +273,7 @@ void TrajectoryRecorder::add_environments(const StateView& moment, const EnergyL
     for (std::vector<double>* vector : {&head, &force, &velocity}) vector->resize(axes);
     problem.head(environment, problem.q, head);
     environment.force(head, force);
-    environment.attachment().project(velocities, velocity);
+    environment.attachment().velocity(problem.q, velocities, problem.clock.at(0.0), velocity);
     if (properties.is_white) {
       for (std::size_t axis = 0; axis < axes; ++axis) force[axis] = -properties.damping * velocity[axis];
     }

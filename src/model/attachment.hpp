@@ -2,16 +2,20 @@
 #pragma once
 
 #include <Eigen/Dense>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "model/formula/coupling.hpp"
+
 namespace bathline {
 
-/// The head of an environment follows x = c.q, one linear combination of the coordinates q for each axis, and its force
-/// F on the head acts as c F on the coordinates. On one particle these are its coordinates, axis by axis; between two
-/// particles their differences; by `couple` any combinations. Mass on the head moves with x and is added to the
-/// particle's: momentum and kinetic energy of the particle include it.
+/// The head of an environment follows x = c.(q - q0), one linear combination of the coordinates for each axis, and its
+/// force F on the head acts as c F on the coordinates. On one particle these are its coordinates, axis by axis; between
+/// two particles their differences; by `couple` any combinations, or x = s(q, t) - s(q0, 0) with the force F ds/dq.
+/// Mass on the head moves with x and is added to the particle's: momentum and kinetic energy of the particle include
+/// it.
 class Attachment {
  public:
   /// A particle, and its weight on every axis.
@@ -38,6 +42,54 @@ class Attachment {
   }
 
   int axes() const { return axes_; }
+  /// nullptr where x is linear in q. Otherwise all terms, and what is linear in them, are those of ds/dq at the start.
+  const Coupling* nonlinear() const { return coupling_.get(); }
+  void set_nonlinear(std::shared_ptr<const Coupling> coupling) { coupling_ = std::move(coupling); }
+  /// Sets q0, from which x is measured.
+  void begin_at(const Eigen::VectorXd& q0) {
+    q0_ = q0;
+    displacement_.resize(q0.size());
+    if (!coupling_) return;
+    origin_.resize(static_cast<std::size_t>(axes_));
+    gradient_.resize(origin_.size() * static_cast<std::size_t>(q0.size()));
+    coupling_->value(q0.data(), 0.0, origin_);
+  }
+  /// x at positions q.
+  void position(const Eigen::VectorXd& q, double t, std::span<double> x) const {
+    if (!coupling_) {
+      displacement_.noalias() = q - q0_;
+      project(displacement_, x);
+      return;
+    }
+    coupling_->value(q.data(), t, x);
+    for (std::size_t axis = 0; axis < origin_.size(); ++axis) x[axis] -= origin_[axis];
+  }
+  /// ds/dq v at positions q.
+  void velocity(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t, std::span<double> velocity) const {
+    if (!coupling_) return project(v, velocity);
+    const auto gradient = gradient_at(q, t);
+    Eigen::Map<Eigen::VectorXd>(velocity.data(), axes_).noalias() = gradient.transpose() * v;
+  }
+  /// forces += F ds/dq at positions q.
+  void distribute(const Eigen::VectorXd& q, double t, std::span<const double> force, Eigen::VectorXd& forces) const {
+    if (!coupling_) return distribute(force, forces);
+    const auto gradient = gradient_at(q, t);
+    forces.noalias() += gradient * Eigen::Map<const Eigen::VectorXd>(force.data(), axes_);
+  }
+  /// x and ds/dq, a column for each axis. Nonlinear ones only.
+  void position_and_gradient(const Eigen::VectorXd& q, double t, std::vector<double>& x,
+                             Eigen::Ref<Eigen::MatrixXd> gradient) const {
+    both_.resize(origin_.size() + gradient_.size());
+    coupling_->value_and_gradient(q.data(), t, both_.data());
+    x.resize(origin_.size());
+    for (std::size_t axis = 0; axis < origin_.size(); ++axis) x[axis] = both_[axis] - origin_[axis];
+    gradient = Eigen::Map<const Eigen::MatrixXd>(both_.data() + origin_.size(), q.size(), axes_);
+  }
+  /// ds/dq, a column for each axis; valid until the next call. Nonlinear ones only.
+  Eigen::Map<const Eigen::MatrixXd> gradient_at(const Eigen::VectorXd& q, double t) const {
+    coupling_->gradient(q.data(), t, gradient_.data());
+    return {gradient_.data(), q.size(), axes_};
+  }
   /// Mass on the head, kg. Zero unless the head follows one particle: otherwise it would couple their momenta.
   double head_mass() const { return head_mass_; }
   void set_head_mass(double mass) { head_mass_ = mass; }
@@ -83,6 +135,11 @@ class Attachment {
   int axes_;
   double head_mass_ = 0.0;
   bool carries_sites_ = false;
+  std::shared_ptr<const Coupling> coupling_;
+  Eigen::VectorXd q0_;
+  std::vector<double> origin_;  // s(q0, 0)
+  mutable Eigen::VectorXd displacement_;
+  mutable std::vector<double> gradient_, both_;
 };
 
 }  // namespace bathline

@@ -49,6 +49,12 @@ std::unique_ptr<Environment> build_damper(const Section& section, const Particle
                                           const Communicator& communicator, Mistakes& mistakes) {
   std::optional<Attachment> attachment = read_attachment(section, system, mistakes);
   if (!attachment) return nullptr;
+  if (attachment->nonlinear() != nullptr) {
+    mistakes.add(section.where("couple"),
+                 "the friction of a `damper` is implemented for linear combinations of coordinates only; a line or a "
+                 "memory can have a nonlinear `couple`");
+    return nullptr;
+  }
   return std::make_unique<Damper>(section.text("name"), std::move(*attachment), section.number("damping"),
                                   section.number("kT"), communicator);
 }

@@ -2,18 +2,36 @@
 // Tested by tests/properties/environments_test.cpp.
 #include "model/environment.hpp"
 
+#include <Eigen/LU>
+#include <cmath>
 #include <stdexcept>
 
 namespace bathline {
 
 const EnvironmentProperties& Environment::properties() const {
-  if (!properties_) properties_ = describe();
+  if (!properties_) {
+    properties_ = describe();
+    properties_->is_linear = properties_->is_linear && attachment_.nonlinear() == nullptr;
+  }
   return *properties_;
 }
 
 std::optional<std::string> Environment::unsupported_reason(const Scheme& scheme) const {
+  if (std::holds_alternative<ExactFlow>(scheme) && attachment_.nonlinear() != nullptr) {
+    return "the exact flow is implemented for linear systems only, and the `couple` of `" + name_ + "` is not linear";
+  }
   if (std::holds_alternative<ExactFlow>(scheme) && !properties().is_linear) {
     return "the exact flow is implemented for linear environments only, and `" + name_ + "` is not linear";
+  }
+  const auto* stages = std::get_if<PartitionedRungeKutta>(&scheme);
+  if (stages != nullptr && attachment_.nonlinear() != nullptr && properties().sites == 0) {
+    // The heads whose stage values are given: x+ = (1 - b A^-1 1) x + b A^-1 X.
+    const double growth = 1.0 - stages->b.dot(stages->a.fullPivLu().solve(Eigen::VectorXd::Ones(stages->b.size())));
+    if (std::abs(growth) > 1.0 + 1e-9) {
+      return "the positions that it gives a head between the steps would grow with every step where `couple` is not "
+             "linear and the environment is a kernel, as `" +
+             name_ + "` is";
+    }
   }
   const auto* splitting = std::get_if<ExplicitScheme>(&scheme);
   if (splitting != nullptr && splitting->has_ou_substeps()) return own_unsupported_reason(splitting->without_ou());

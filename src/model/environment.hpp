@@ -33,7 +33,7 @@ struct EnvironmentProperties {
   double fastest_decay = 0.0;      ///< the highest decay rate of its modes with the head clamped, 1/s
   double temperature = 0.0;        ///< kT of its start, J; 0 at rest
   bool loses_energy = false;       ///< by dashpots, exponential decay or a matched end
-  bool is_linear = true;           ///< whether its lumped network has all of its forces
+  bool is_linear = true;           ///< whether its lumped network has all of its forces, and `couple` is linear
   /// Whether its force on the head is -D x' and white noise at its temperature. Integrators then apply it as the
   /// damping and the noise of the particles, and it has neither sites nor a stepper.
   bool is_white = false;
@@ -68,7 +68,8 @@ struct AnalyticKernel {
 };
 
 /// An environment and its state. Displacements w are measured from the head's position at the start: the head is at
-/// x = c.(q - q(0)) with the coefficients c of the attachment, and an environment at rest is exactly zero.
+/// x = c.(q - q(0)) with the coefficients c of the attachment, or s(q, t) - s(q(0), 0), and an environment at rest is
+/// exactly zero.
 class Environment {
  public:
   Environment(std::string name, Attachment attachment, const Communicator& communicator)
@@ -77,6 +78,8 @@ class Environment {
 
   const std::string& name() const { return name_; }
   const Attachment& attachment() const { return attachment_; }
+  /// Sets the particles' positions at the start, from which the head is measured.
+  void begin_at(const Eigen::VectorXd& q0) { attachment_.begin_at(q0); }
   const Communicator& communicator() const { return communicator_; }
   /// Computed at the first call; they do not change during a run.
   const EnvironmentProperties& properties() const;

@@ -53,6 +53,7 @@ std::optional<Attachment> read_couple(const Section& section, const ParticleSyst
   const int size = particles_of(system) * system.axes;
   FormulaScope scope;
   for (const std::string& coordinate : system.coordinate_names()) scope.add_variable(coordinate);
+  scope.add_variable("t");
   const std::size_t before = mistakes.count();
   if (section.has("attach")) {
     mistakes.add(section.where("couple"), "`couple` takes the place of `attach`; leave one of them out");
@@ -69,31 +70,43 @@ std::optional<Attachment> read_couple(const Section& section, const ParticleSyst
                              "axis of the environment",
                              axes, size));
   }
+  Eigen::VectorXd start = Eigen::VectorXd::Zero(size + 1);
+  start.head(size) = system.q0;
+  const std::span<const double> at_start(start.data(), static_cast<std::size_t>(start.size()));
   std::vector<Attachment::Term> terms;
+  std::vector<Expression> formulas;
+  bool is_linear = true;
   for (std::size_t axis = 0; axis < axes && mistakes.count() == before; ++axis) {
     const std::optional<Expression> formula = read_formula(section, "couple", scope, mistakes, axis);
     if (!formula) break;
-    const std::size_t found = terms.size();
+    formulas.push_back(*formula);
+    std::vector<FormulaOutput> gradient = gradient_of(scope.graph, *formula, 0, size);
+    bool depends = false;
+    for (int i = 0; i < size; ++i) depends = depends || scope.graph.depends(*formula, i);
+    if (!depends) mistakes.add(section.where_in_text("couple", 0, axis), "couple: the formula contains no coordinate");
+    check_finite(section, "couple", "the formula", scope, {*formula}, at_start, mistakes, axis) &&
+        check_finite(section, "couple", "a derivative", scope, gradient, at_start, mistakes, axis);
+    if (mistakes.count() > before) break;
+    const FormulaProgram program(scope.graph, gradient, size + 1);
+    std::vector<double> weights(gradient.size());
+    program.run(start.data(), weights.data());
+    is_linear = is_linear && !scope.graph.depends(*formula, size);
     for (int i = 0; i < size; ++i) {
-      const Expression weight = scope.graph.derivative(*formula, i);
-      if (!scope.graph.is_constant(weight)) {
-        mistakes.add(section.where_in_text("couple", 0, axis),
-                     fmt::format("couple: the formula is not linear in `{}`; only linear combinations of coordinates "
-                                 "can drive an environment",
-                                 system.coordinate_names()[static_cast<std::size_t>(i)]));
-        return std::nullopt;
-      }
-      const double value = scope.graph[weight].value;
-      if (value != 0.0) terms.push_back({i, static_cast<int>(axis), value});
-    }
-    if (terms.size() == found) {
-      mistakes.add(section.where_in_text("couple", 0, axis), "couple: the formula contains no coordinate");
-    } else if (!std::all_of(terms.begin(), terms.end(), [](const auto& t) { return std::isfinite(t.weight); })) {
-      mistakes.add(section.where_in_text("couple", 0, axis), "couple: a weight of the formula is not finite");
+      is_linear = is_linear && scope.graph.is_constant(gradient[static_cast<std::size_t>(i)].expression);
+      const double weight = weights[static_cast<std::size_t>(i)];
+      if (weight != 0.0) terms.push_back({i, static_cast<int>(axis), weight});
     }
   }
   if (mistakes.count() > before) return std::nullopt;
-  return Attachment::of_terms(std::move(terms), static_cast<int>(axes));
+  Attachment attachment = Attachment::of_terms(std::move(terms), static_cast<int>(axes));
+  if (is_linear) return attachment;
+  try {
+    attachment.set_nonlinear(std::make_shared<const Coupling>(scope.graph, formulas, size));
+  } catch (const FormulaTooLarge& error) {
+    mistakes.add(section.where("couple"), fmt::format("couple: {}", error.what()));
+    return std::nullopt;
+  }
+  return attachment;
 }
 
 std::optional<Attachment> read_attachment(const Section& section, const ParticleSystem& system, Mistakes& mistakes) {

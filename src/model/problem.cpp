@@ -26,6 +26,7 @@ Problem::Problem(const ParticleSystem& system, Eigen::MatrixXd damping,
       head_.resize(axes);
       force_.resize(axes);
     }
+    environment->begin_at(q);
     environment->attachment().add_head_mass(system_.mass);
     const EnvironmentProperties& properties = environment->properties();
     if (!properties.is_white) {
@@ -62,10 +63,19 @@ bool Problem::has_linear_environments() const {
   return std::all_of(environments_.begin(), environments_.end(), is_linear);
 }
 
+bool Problem::has_work() const {
+  const auto does_work = [](const auto& environment) {
+    const Coupling* coupling = environment->attachment().nonlinear();
+    return coupling != nullptr && coupling->depends_on_time();
+  };
+  return system_.has_work() || std::any_of(environments_.begin(), environments_.end(), does_work);
+}
+
 void Problem::prepare(std::uint64_t seed, std::uint32_t realisation) {
   if (start_) {
     start_->draw(seed, realisation, system_.mass, q, p);
     system_.q0 = q;
+    for (const auto& environment : environments_) environment->begin_at(q);
   }
   std::uint32_t index = 0;
   for (const auto& environment : environments_) {
@@ -75,8 +85,7 @@ void Problem::prepare(std::uint64_t seed, std::uint32_t realisation) {
 }
 
 void Problem::head(const Environment& environment, const Eigen::VectorXd& position, std::span<double> head) const {
-  displacement_.noalias() = position - system_.q0;
-  environment.attachment().project(displacement_, head);
+  environment.attachment().position(position, clock.at(0.0), head);
 }
 
 void Problem::forces(const Eigen::VectorXd& position, const Eigen::VectorXd& v, Eigen::VectorXd& forces) const {
@@ -85,7 +94,7 @@ void Problem::forces(const Eigen::VectorXd& position, const Eigen::VectorXd& v, 
   for (const auto& environment : environments_) {
     head(*environment, position, head_);
     environment->force(head_, force_);
-    environment->attachment().distribute(force_, forces);
+    environment->attachment().distribute(position, clock.at(0.0), force_, forces);
   }
   if (is_damped_) {
     drag(position, v, displacement_);

@@ -67,7 +67,10 @@ class Problem {
   bool is_damped() const { return is_damped_; }
   /// Whether forces depend on the velocities.
   bool depends_on_velocity() const { return is_damped_ || (system_.applied && system_.applied->depends_on_velocity()); }
+  /// Linear in themselves and in the coordinates of the particles.
   bool has_linear_environments() const;
+  /// Whether external forces, or the time dependence of a Lagrangian or a coupling, do work.
+  bool has_work() const;
   /// All environments, in the order of the recipe.
   const std::vector<std::unique_ptr<Environment>>& environments() const { return environments_; }
   /// Those that have a stepper; C and the noise contain the others.
@@ -82,7 +85,7 @@ class Problem {
   double dissipated = 0.0;  ///< minus the work of C, f and noise so far, updated by the integrator on rank 0
   /// The contribution of C and noise to `dissipated` by degree of freedom where that is requested; else empty.
   Eigen::VectorXd heat;
-  double work = 0.0;  ///< work of a and d so far, likewise
+  double work = 0.0;  ///< work of a, d and couplings so far, likewise
   Clock clock;        ///< updated by the integrator on every rank
 
   /// p / M, or `v` where the system has a Lagrangian.
@@ -90,7 +93,7 @@ class Problem {
   /// The Legendre transform between v and p; nullptr where the system has no Lagrangian.
   LegendreTransform* legendre() const { return legendre_ ? &*legendre_ : nullptr; }
 
-  /// Head of an environment at these particle positions, measured from the start: c.(position - q0).
+  /// Head of an environment at these particle positions between two steps, measured from the start.
   void head(const Environment& environment, const Eigen::VectorXd& position, std::span<double> head) const;
   /// All forces on the particles at these positions and velocities, between two steps. Rank 0 only.
   void forces(const Eigen::VectorXd& position, const Eigen::VectorXd& v, Eigen::VectorXd& forces) const;

@@ -8,7 +8,8 @@ namespace bathline {
 
 std::optional<double> trajectory_error_bound(const ParticleSystem& system, const Attachment& attachment, double error,
                                              double duration) {
-  if (!system.is_linear() || system.start != ParticleSystem::Start::given) return std::nullopt;
+  if (!system.is_linear() || attachment.nonlinear() != nullptr || system.start != ParticleSystem::Start::given)
+    return std::nullopt;
   const Eigen::Index n = system.size();
   Eigen::MatrixXd stiffness(n, n);
   system.potential->hessian(system.q0, stiffness);

@@ -153,6 +153,13 @@ SlowestMotion slowest_motion_of_steps(const MatrixXd& a, double h) {
           std::move(pair.vector)};
 }
 
+MatrixXd pseudo_inverse(const MatrixXd& matrix) {
+  const Eigen::BDCSVD<MatrixXd> svd(matrix, Eigen::ComputeThinU | Eigen::ComputeThinV);
+  VectorXd inverse = svd.singularValues();
+  for (double& size : inverse) size = size > 1e-12 * svd.singularValues()[0] ? 1.0 / size : 0.0;
+  return svd.matrixV() * inverse.asDiagonal() * svd.matrixU().transpose();
+}
+
 ReducedMap fit_linear_map(const MatrixXd& from, const MatrixXd& to, double threshold) {
   constexpr double round_off = 1e-12;
   const Eigen::BDCSVD<MatrixXd> svd(from, Eigen::ComputeThinU | Eigen::ComputeThinV);

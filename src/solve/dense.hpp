@@ -23,6 +23,9 @@ SymmetricEigen symmetric_eigen(const Eigen::MatrixXd& matrix);
 double largest_symmetric_eigenvalue(const Eigen::MatrixXd& matrix);
 bool is_positive_definite(const Eigen::MatrixXd& symmetric);
 
+/// The Moore-Penrose inverse; singular values below 1e-12 of the largest count as zero.
+Eigen::MatrixXd pseudo_inverse(const Eigen::MatrixXd& matrix);
+
 /// W with A^T W + W A + Q = 0, if no two eigenvalues of A add up to zero; O(n^3).
 Eigen::MatrixXd solve_lyapunov(const Eigen::MatrixXd& a, const Eigen::MatrixXd& q);
 /// W with W = Q + A^T W A, if no two eigenvalues of A have the product one; O(n^3).

@@ -2,6 +2,7 @@
 #include <Eigen/LU>
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 #include <vector>
 
@@ -115,13 +116,13 @@ class ExplicitStepper final : public Stepper {
     velocity_ = (in_stages ? stage_p_ : problem_.p).cwiseQuotient(problem_.system().mass);
     for (std::size_t e = 0; e < heads_.size(); ++e) {
       const Environment& environment = *problem_.stepped_environments()[e];
-      problem_.head(environment, q, heads_[e].x);
-      environment.attachment().project(velocity_, heads_[e].v);
+      environment.attachment().position(q, t, heads_[e].x);
+      environment.attachment().velocity(q, velocity_, t, heads_[e].v);
     }
     // The particles' forces come first: they need the environments as they are before the substep.
     switch (substep.kind) {
       case Substep::Kind::drift:
-        drift(index);
+        drift(index, t);
         break;
       case Substep::Kind::kick:
         kick(substep, solvers_[index], t);
@@ -137,35 +138,48 @@ class ExplicitStepper final : public Stepper {
   }
 
   /// Environments assume that a head moves uniformly: they are given its mean velocity.
-  void drift(std::size_t index) {
+  void drift(std::size_t index, double t) {
     const double seconds = scheme_.substeps[index].weight * h_;
+    if (seconds == 0.0) return;
     if (gyrations_.empty()) {
       problem_.q += seconds * velocity_;
-      return;
+    } else {
+      external_force_ = problem_.q;
+      gyrations_[index].advance(problem_.q, problem_.p);
+      velocity_ = (problem_.q - external_force_) / seconds;
     }
-    if (seconds == 0.0) return;
-    external_force_ = problem_.q;
-    gyrations_[index].advance(problem_.q, problem_.p);
-    velocity_ = (problem_.q - external_force_) / seconds;
     for (std::size_t e = 0; e < heads_.size(); ++e) {
-      problem_.stepped_environments()[e]->attachment().project(velocity_, heads_[e].v);
+      const Attachment& attachment = problem_.stepped_environments()[e]->attachment();
+      std::vector<double>& v = heads_[e].v;
+      if (attachment.nonlinear() == nullptr) {
+        if (!gyrations_.empty()) attachment.project(velocity_, v);
+        continue;
+      }
+      attachment.position(problem_.q, t + seconds, v);
+      for (std::size_t axis = 0; axis < v.size(); ++axis) v[axis] = (v[axis] - heads_[e].x[axis]) / seconds;
     }
   }
 
-  /// -grad V plus the forces of the environments at positions `q`, to which the heads belong.
-  void conservative_forces(const Eigen::VectorXd& q, Eigen::VectorXd& forces) {
+  /// -grad V plus the forces of the environments at positions `q`, to which the heads belong, and the work of couplings
+  /// that depend on the time during `seconds`.
+  void conservative_forces(const Eigen::VectorXd& q, double t, double seconds, Eigen::VectorXd& forces) {
     problem_.system().potential->gradient(q, forces);
     forces = -forces;
     for (std::size_t e = 0; e < heads_.size(); ++e) {
       force_on_head_.resize(heads_[e].x.size());
       environment_steppers_[e]->force(heads_[e], force_on_head_);
-      problem_.stepped_environments()[e]->attachment().distribute(force_on_head_, forces);
+      const Attachment& attachment = problem_.stepped_environments()[e]->attachment();
+      attachment.distribute(q, t, force_on_head_, forces);
+      if (attachment.nonlinear() == nullptr || !attachment.nonlinear()->depends_on_time()) continue;
+      head_rate_.resize(force_on_head_.size());
+      attachment.nonlinear()->rate(q.data(), t, head_rate_);
+      problem_.work -= seconds * std::inner_product(head_rate_.begin(), head_rate_.end(), force_on_head_.begin(), 0.0);
     }
   }
 
   void kick(const Substep& substep, const Solver& solver, double t) {
     const double weighted = substep.weight * h_;
-    conservative_forces(problem_.q, force_);
+    conservative_forces(problem_.q, t, weighted, force_);
     if (problem_.system().drive) add_drive(weighted, t);
     const bool has_external_force = applied_ != nullptr && !applied_depends_on_velocity_;
     if (has_external_force) {
@@ -270,7 +284,7 @@ class ExplicitStepper final : public Stepper {
 
   void stage(int stage, double t) {
     velocities_[stage] = velocity_;
-    conservative_forces(stage_q_, forces_[stage]);
+    conservative_forces(stage_q_, t, h_ * scheme_.b[stage], forces_[stage]);
     if (problem_.is_damped()) {
       problem_.drag(stage_q_, velocity_, drag_);
       forces_[stage] += drag_;
@@ -318,7 +332,7 @@ class ExplicitStepper final : public Stepper {
   std::vector<Eigen::VectorXd> velocities_, forces_;
   std::vector<std::unique_ptr<ExplicitEnvironmentStepper>> environment_steppers_;
   std::vector<Head> heads_;
-  std::vector<double> force_on_head_;
+  std::vector<double> force_on_head_, head_rate_;
 };
 
 }  // namespace

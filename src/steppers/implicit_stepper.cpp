@@ -5,11 +5,13 @@
 // Where all environments allow it rank 0 advances blocks of steps alone, and messages are sent only between blocks;
 // otherwise every step needs all ranks. Source: farshi2018, eqs. (45) and (52) with one stage.
 #include <algorithm>
+#include <stdexcept>
 
 #include "steppers/newton_failure.hpp"
 #include "steppers/ornstein_uhlenbeck.hpp"
 #include "steppers/particle_stages.hpp"
 #include "steppers/stepper.hpp"
+#include "solve/dense.hpp"
 
 namespace bathline {
 
@@ -28,10 +30,31 @@ class ImplicitStepper final : public Stepper {
     return problem_.stepped_environments().empty() ? 1 : std::max(block_, 1);
   }
   bool observes_steps() const override { return block_ == 0 || has_forces_within_blocks(problem_); }
-  std::vector<double> internal_state() const override { return internal_states_of(environment_steppers_); }
-  void set_internal_state(std::span<const double> state) override { set_internal_states(state, environment_steppers_); }
+  std::vector<double> internal_state() const override {
+    std::vector<double> state = internal_states_of(environment_steppers_);
+    for (const CoupledHead& head : heads_) state.insert(state.end(), head.x.begin(), head.x.end());
+    return state;
+  }
+  void set_internal_state(std::span<const double> state) override {
+    for (auto head = heads_.rbegin(); head != heads_.rend(); ++head) {
+      if (state.size() < head->x.size()) throw std::out_of_range("the state of the heads is too short");
+      std::copy(state.end() - static_cast<std::ptrdiff_t>(head->x.size()), state.end(), head->x.begin());
+      state = state.first(state.size() - head->x.size());
+    }
+    set_internal_states(state, environment_steppers_);
+  }
 
  private:
+  /// The head of an environment on a nonlinear coupling. Its sites see the stage values X = s(Q, t) alone, so any head
+  /// x and stage velocities V with X = x + h A V are right; those that environments are told are the V of smallest
+  /// norm. Where the environment stores displacements x is s(q, t); one that is given velocities has them add up to x.
+  struct CoupledHead {
+    std::size_t environment;
+    bool is_summed;
+    std::vector<double> x;  // at the start of the step, by axis
+    MatrixXd velocities;    // stages x axes
+  };
+
   std::optional<Failure> step(const AdvanceHints& ahead);
   std::optional<Failure> advance_block(const BlockPlan& plan, const AdvanceHints& ahead);
   /// Computes the forces and dashpots of the environments in this step. Returns the reason where a linear solver
@@ -39,6 +62,8 @@ class ImplicitStepper final : public Stepper {
   std::optional<std::string> eliminate_environments();
   /// The particles' part of a step. Rank 0 only.
   SnesSolver::Report step_particles();
+  /// Computes the stage velocities of heads on nonlinear couplings. Rank 0 only.
+  void find_coupled_velocities();
   /// Completes the environments' step with `velocities_`, the same on every rank. @note Collective outside of blocks.
   void complete_environments();
 
@@ -46,6 +71,7 @@ class ImplicitStepper final : public Stepper {
   Problem& problem_;
   Index n_;         // degrees of freedom of the particles
   Index unknowns_;  // n_ times the stages
+  VectorXd nodes_;
   std::vector<std::unique_ptr<ImplicitEnvironmentStepper>> environment_steppers_;
   std::unique_ptr<OrnsteinUhlenbeck> ou_;      // on rank 0, of a scheme with `ou_outside`
   std::unique_ptr<ParticleStages> particles_;  // on rank 0
@@ -55,6 +81,9 @@ class ImplicitStepper final : public Stepper {
   MatrixXd head_velocities_;
   StageResponse environment_response_;
   std::vector<double> head_;
+  MatrixXd inverse_;                // the pseudo-inverse of h A
+  std::vector<CoupledHead> heads_;  // on every rank
+  VectorXd start_;                  // the particles' positions at the start of the step
 };
 
 ImplicitStepper::ImplicitStepper(const PartitionedRungeKutta& scheme, Problem& problem, double h)
@@ -62,12 +91,19 @@ ImplicitStepper::ImplicitStepper(const PartitionedRungeKutta& scheme, Problem& p
       problem_(problem),
       n_(problem.q.size()),
       unknowns_(n_ * scheme.stages()),
+      nodes_(scheme.nodes()),
       velocities_(unknowns_) {
   problem.clock.h = h;
   for (const auto& environment : problem.stepped_environments()) {
     environment_steppers_.push_back(environment->implicit_stepper(scheme, h));
     block_ = std::min(block_, environment_steppers_.back()->max_block_steps());
+    const Attachment& attachment = environment->attachment();
+    if (attachment.nonlinear() == nullptr) continue;
+    const auto axes = static_cast<std::size_t>(attachment.axes());
+    heads_.push_back({environment_steppers_.size() - 1, environment->properties().sites == 0, std::vector<double>(axes),
+                      MatrixXd::Zero(scheme.stages(), attachment.axes())});
   }
+  if (!heads_.empty()) inverse_ = pseudo_inverse(h * scheme.a);
   if (!problem.communicator().is_root()) return;
   if (scheme.ou_outside) ou_ = std::make_unique<OrnsteinUhlenbeck>(problem, 0.5 * h);
   particles_ = make_particle_stages(scheme, problem, h);
@@ -92,6 +128,10 @@ std::optional<Failure> ImplicitStepper::step(const AdvanceHints& ahead) {
   // One message has the stage velocities and whether Newton's method converged.
   message_.resize(unknowns_ + 1);
   message_ << velocities_, report.converged ? 1.0 : 0.0;
+  for (CoupledHead& head : heads_) {
+    problem_.communicator().broadcast(
+        std::span<double>(head.velocities.data(), static_cast<std::size_t>(head.velocities.size())));
+  }
   problem_.communicator().broadcast(std::span<double>(message_.data(), static_cast<std::size_t>(message_.size())));
   velocities_ = message_.head(unknowns_);
   if (message_[unknowns_] == 0.0) return newton_failure(problem_.communicator(), problem_.clock.steps + 1, report);
@@ -103,7 +143,9 @@ std::optional<Failure> ImplicitStepper::step(const AdvanceHints& ahead) {
 
 SnesSolver::Report ImplicitStepper::step_particles() {
   if (ou_) ou_->advance(0);
+  if (!heads_.empty()) start_ = problem_.q;
   const SnesSolver::Report report = particles_->step(environment_forces_, velocities_);
+  find_coupled_velocities();
   if (ou_) ou_->advance(1);
   return report;
 }
@@ -134,13 +176,23 @@ std::optional<std::string> ImplicitStepper::eliminate_environments() {
   if (environment_steppers_.empty()) return std::nullopt;
   environment_forces_.constant.setZero(unknowns_);
   environment_forces_.damping.setZero(unknowns_, unknowns_);
+  environment_forces_.coupled.clear();
+  std::size_t next = 0;
   for (std::size_t e = 0; e < environment_steppers_.size(); ++e) {
     const Environment& environment = *problem_.stepped_environments()[e];
     const int axes = environment.attachment().axes();
     head_.resize(static_cast<std::size_t>(axes));
     problem_.head(environment, problem_.q, head_);
+    CoupledHead* const coupled = next < heads_.size() && heads_[next].environment == e ? &heads_[next++] : nullptr;
+    if (coupled != nullptr && coupled->is_summed) head_ = coupled->x;
     if (!environment_steppers_[e]->condense(head_, environment_response_)) return environment_steppers_[e]->failure();
     if (!problem_.communicator().is_root()) continue;
+    if (coupled != nullptr) {
+      coupled->x = head_;
+      environment_forces_.coupled.push_back(
+          {&environment.attachment(), environment_response_.constant, environment_response_.damping * inverse_, head_});
+      continue;
+    }
     for (int i = 0; i < stages; ++i) {
       for (int axis = 0; axis < axes; ++axis)
         head_[static_cast<std::size_t>(axis)] = environment_response_.constant(i, axis);
@@ -154,10 +206,37 @@ std::optional<std::string> ImplicitStepper::eliminate_environments() {
   return std::nullopt;
 }
 
+void ImplicitStepper::find_coupled_velocities() {
+  for (CoupledHead& head : heads_) {
+    const Attachment& attachment = problem_.stepped_environments()[head.environment]->attachment();
+    MatrixXd stretch(scheme_.stages(), attachment.axes());
+    head_.resize(head.x.size());
+    for (Index i = 0; i < scheme_.stages(); ++i) {
+      velocity_ = start_;
+      for (Index j = 0; j < scheme_.stages(); ++j) {
+        velocity_ += (problem_.clock.h * scheme_.a(i, j)) * velocities_.segment(j * n_, n_);
+      }
+      attachment.position(velocity_, problem_.clock.at(nodes_[i]), head_);
+      for (Index axis = 0; axis < attachment.axes(); ++axis) {
+        stretch(i, axis) = head_[static_cast<std::size_t>(axis)] - head.x[static_cast<std::size_t>(axis)];
+      }
+    }
+    head.velocities = inverse_ * stretch;
+    for (Index axis = 0; axis < attachment.axes() && head.is_summed; ++axis) {
+      head.x[static_cast<std::size_t>(axis)] += problem_.clock.h * scheme_.b.dot(head.velocities.col(axis));
+    }
+  }
+}
+
 void ImplicitStepper::complete_environments() {
   if (environment_steppers_.empty()) return;
   const int stages = scheme_.stages();
+  std::size_t next = 0;
   for (std::size_t e = 0; e < environment_steppers_.size(); ++e) {
+    if (next < heads_.size() && heads_[next].environment == e) {
+      environment_steppers_[e]->back_substitute(heads_[next++].velocities);
+      continue;
+    }
     const int axes = problem_.stepped_environments()[e]->attachment().axes();
     head_.resize(static_cast<std::size_t>(axes));
     head_velocities_.resize(stages, axes);

@@ -43,6 +43,8 @@ class DenseStages final : public StageEquations<N, S, MaxN, MaxS> {
   SnesSolver::Report solve() override;
   SnesSolver::Report solve_by_petsc();
   void evaluate_jacobians(Index stage);
+  /// Sets `coupling_damping_`, minus the derivative of the forces of nonlinear couplings by the stage velocities.
+  void linearise_couplings();
 
   /// Whether the fixed-point iteration is tried first, where a matrix costs much more than the forces.
   bool may_iterate_fixed_point_;
@@ -50,6 +52,7 @@ class DenseStages final : public StageEquations<N, S, MaxN, MaxS> {
   Jacobians force_by_q_, force_by_v_;      // of the forces
   Jacobians momentum_by_q_, mass_matrix_;  // of the momenta, where the Lagrangian has another form
   MatrixXd df_dq_, df_dv_, lagrangian_hessian_;
+  MatrixXd coupling_by_q_, coupling_damping_;
   MatrixXd environment_damping_;  // of the environments, to which the stored factors belong
   std::unique_ptr<SnesSolver> petsc_;
 };
@@ -129,6 +132,37 @@ void DenseStages<N, S, MaxN, MaxS>::evaluate_jacobians(Index stage) {
     of_stage(*jacobians) *= contact_stages_->factor(stage);
 }
 
+// d force_i/d Q_j = delta_ij sum_a F_ia d2 s_a/dq2 - (ds/dq)_i K_ij (ds/dq)_j^T,  dQ_i = h sum_j a_ij dV_j
+template <int N, int S, int MaxN, int MaxS>
+void DenseStages<N, S, MaxN, MaxS>::linearise_couplings() {
+  coupling_by_q_.setZero(v_.size(), v_.size());
+  for (std::size_t c = 0; c < this->couplings_.size(); ++c) {
+    const CoupledStages& coupled = environment_forces_->coupled[c];
+    const auto& state = this->couplings_[c];
+    const Index axes = state.x.cols();
+    for (Index i = 0; i < stages(); ++i) {
+      position_ = q_.col(i);
+      this->head_.resize(static_cast<std::size_t>(axes));
+      for (Index axis = 0; axis < axes; ++axis) this->head_[static_cast<std::size_t>(axis)] = state.forces(i, axis);
+      coupled.attachment->nonlinear()->add_hessian(position_.data(), time(i), this->head_,
+                                                   coupling_by_q_.block(i * n(), i * n(), n(), n()));
+      for (Index j = 0; j < stages(); ++j) {
+        for (Index axis = 0; axis < axes; ++axis) {
+          coupling_by_q_.block(i * n(), j * n(), n(), n()).noalias() -=
+              coupled.stiffness(i, j) *
+              state.gradient.col(i * axes + axis).lazyProduct(state.gradient.col(j * axes + axis).transpose());
+        }
+      }
+    }
+  }
+  coupling_damping_.setZero(v_.size(), v_.size());
+  for (Index j = 0; j < stages(); ++j) {
+    for (Index k = 0; k < stages(); ++k) {
+      coupling_damping_.middleCols(j * n(), n()) -= (h_ * a_(k, j)) * coupling_by_q_.middleCols(k * n(), n());
+    }
+  }
+}
+
 template <int N, int S, int MaxN, int MaxS>
 void DenseStages<N, S, MaxN, MaxS>::linearise(const Unknowns&, Jacobian& jacobian) {
   const auto of_stage = [&](Jacobians& jacobians, Index stage) { return jacobians.middleCols(stage * n(), n()); };
@@ -151,6 +185,11 @@ void DenseStages<N, S, MaxN, MaxS>::linearise(const Unknowns&, Jacobian& jacobia
     if (environment_forces_ == nullptr) continue;
     for (Index k = 0; k < stages(); ++k) {
       jacobian.middleRows(i * n(), n()) += h_ * a_hat_(i, k) * environment_forces_->damping.middleRows(k * n(), n());
+    }
+    if (environment_forces_->coupled.empty()) continue;
+    if (i == 0) linearise_couplings();
+    for (Index k = 0; k < stages(); ++k) {
+      jacobian.middleRows(i * n(), n()) += h_ * a_hat_(i, k) * coupling_damping_.middleRows(k * n(), n());
     }
   }
   if constexpr (Base::may_have_actions) {

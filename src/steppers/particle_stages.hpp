@@ -15,11 +15,22 @@
 
 namespace bathline {
 
+/// An environment on a nonlinear coupling: at stage i it acts as F_i ds/dq with F_i = constant_i - sum_j stiffness_ij
+/// (s(Q_j, t_j) - start).
+struct CoupledStages {
+  const Attachment* attachment;
+  Eigen::MatrixXd constant;   ///< stages x axes
+  Eigen::MatrixXd stiffness;  ///< stages x stages
+  std::vector<double> start;  ///< the head at the start of the step, by axis
+};
+
 /// The action of environments on the particles in a step: a constant force at every stage and dashpots between the
-/// stages. Both are ordered by stage; empty where there are no environments.
+/// stages, both ordered by stage and empty where there are no environments, and the environments on nonlinear
+/// couplings.
 struct StageForces {
   Eigen::VectorXd constant;
   Eigen::MatrixXd damping;
+  std::vector<CoupledStages> coupled = {};
 };
 
 /// Advances the particles of a problem; exists on rank 0.

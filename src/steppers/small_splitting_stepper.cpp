@@ -55,11 +55,13 @@ class EnvironmentCouplings {
     for (std::size_t e = 0; e < couplings_.size(); ++e) {
       Environment& environment = *problem.stepped_environments()[e];
       environment_steppers_.push_back(environment.explicit_stepper(scheme, h));
-      Coupling& coupling = couplings_[e];
+      Coupled& coupling = couplings_[e];
       coupling.stepper = environment_steppers_.back().get();
       coupling.attachment = &environment.attachment();
       coupling.axes = coupling.attachment->axes();
-      coupling.first = coupling.attachment->first_coordinate();
+      coupling.nonlinear = coupling.attachment->nonlinear();
+      coupling.first = coupling.nonlinear == nullptr ? coupling.attachment->first_coordinate() : -1;
+      if (coupling.nonlinear != nullptr) coupling.current.resize(static_cast<std::size_t>(coupling.axes * (1 + N)));
       coupling.head = {std::span(coupling.x).first(coupling.axes), std::span(coupling.v).first(coupling.axes)};
     }
   }
@@ -70,13 +72,27 @@ class EnvironmentCouplings {
     return environment_steppers_;
   }
 
+  /// Begins steps from `q`, with displacements from `start`.
+  void begin(const FixedVector<N>& q, const FixedVector<N>& start) {
+    for (Coupled& coupling : couplings_) {
+      if (coupling.nonlinear == nullptr) continue;
+      coupling.nonlinear->value(start.data(), 0.0, std::span(coupling.origin).first(coupling.axes));
+      coupling.nonlinear->value_and_gradient(q.data(), 0.0, coupling.current.data());
+    }
+  }
   /// Computes the heads of particles at `q`, with displacements from `start`.
   void find_heads(const FixedVector<N>& q, const FixedVector<N>& start, const FixedVector<N>& velocity) {
-    for (Coupling& coupling : couplings_) {
+    for (Coupled& coupling : couplings_) {
       if (coupling.first >= 0) {
         for (int axis = 0; axis < coupling.axes; ++axis) {
           coupling.x[axis] = 0.0 + (q[coupling.first + axis] - start[coupling.first + axis]);
           coupling.v[axis] = 0.0 + velocity[coupling.first + axis];
+        }
+        continue;
+      }
+      if (coupling.nonlinear != nullptr) {
+        for (int axis = 0; axis < coupling.axes; ++axis) {
+          coupling.x[axis] = coupling.current[static_cast<std::size_t>(axis)] - coupling.origin[axis];
         }
         continue;
       }
@@ -91,33 +107,53 @@ class EnvironmentCouplings {
   /// Adds the forces of the environments to those on the particles and advances the environments by the kick.
   void kick(const Substep& substep, FixedVector<N>& forces) {
     FixedVector<N> force;
-    for (const Coupling& coupling : couplings_) {
+    for (Coupled& coupling : couplings_) {
       coupling.stepper->force(coupling.head, std::span(force).first(coupling.axes));
       coupling.stepper->substep(substep, coupling.head);
       for (int axis = 0; axis < coupling.axes && coupling.first >= 0; ++axis) {
         forces[coupling.first + axis] += force[axis];
       }
       if (coupling.first >= 0) continue;
+      if (coupling.nonlinear != nullptr) {
+        const double* gradient = coupling.current.data() + coupling.axes;
+        for (int axis = 0; axis < coupling.axes; ++axis) {
+          for (int i = 0; i < N; ++i) forces[i] += gradient[axis * N + i] * force[axis];
+        }
+        continue;
+      }
       for (const Attachment::Term& term : coupling.attachment->terms()) {
         forces[term.coordinate] += term.weight * force[term.axis];
       }
     }
   }
-  void drift(const Substep& substep) {
-    for (const Coupling& coupling : couplings_) coupling.stepper->substep(substep, coupling.head);
+  /// Advances the environments by a drift to `q_after` in `seconds`.
+  void drift(const Substep& substep, const FixedVector<N>& q_after, double seconds) {
+    for (Coupled& coupling : couplings_) {
+      if (coupling.nonlinear != nullptr && seconds != 0.0) {
+        coupling.nonlinear->value_and_gradient(q_after.data(), 0.0, coupling.current.data());
+        for (int axis = 0; axis < coupling.axes; ++axis) {
+          const double x_after = coupling.current[static_cast<std::size_t>(axis)] - coupling.origin[axis];
+          coupling.v[axis] = (x_after - coupling.x[axis]) / seconds;
+        }
+      }
+      coupling.stepper->substep(substep, coupling.head);
+    }
   }
 
  private:
-  struct Coupling {
+  struct Coupled {
     ExplicitEnvironmentStepper* stepper = nullptr;
     const Attachment* attachment = nullptr;
     int axes = 1;
-    int first = -1;  // the attachment's first_coordinate()
+    int first = -1;                       // the attachment's first_coordinate()
+    const Coupling* nonlinear = nullptr;  // likewise
+    FixedVector<N> origin{};              // s(q0)
+    std::vector<double> current;          // s, then ds/dq, at the current positions
     FixedVector<N> x{}, v{};
     HeadMotion head;  // refers to x and v
   };
 
-  std::vector<Coupling> couplings_;
+  std::vector<Coupled> couplings_;
   std::vector<std::unique_ptr<ExplicitEnvironmentStepper>> environment_steppers_;
 };
 
@@ -172,6 +208,7 @@ class SmallSplittingStepper final : public Stepper {
       q_[i] = problem_.q[i];
       p_[i] = problem_.p[i];
     }
+    couplings_.begin(q_, start_);
     dissipated_ = problem_.dissipated;
     is_force_current_ = false;
   }
@@ -202,9 +239,9 @@ class SmallSplittingStepper final : public Stepper {
           const FixedVector<N> velocity = damped_kick_.velocity(p);
           if constexpr (has_environments) {
             couplings_.find_heads(q, start_, velocity);
-            couplings_.drift(op.substep);
           }
           for (int i = 0; i < N; ++i) q[i] += op.duration * velocity[i];
+          if constexpr (has_environments) couplings_.drift(op.substep, q, op.duration);
           is_force_current_ = false;
         }
       }

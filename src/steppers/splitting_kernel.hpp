@@ -20,8 +20,9 @@ namespace bathline {
 /// environments, potential, damping matrix and noise, and no ledger of single degrees of freedom.
 inline bool is_plain_splitting(const ExplicitScheme& scheme, const Problem& problem) {
   const ParticleSystem& system = problem.system();
-  return scheme.b.empty() && !scheme.has_ou_substeps() && problem.heat.size() == 0 && !system.lagrangian &&
-         !system.force && !system.is_driven() && system.magnetic_field == 0.0;
+  // Couplings that depend on the time do work.
+  return !problem.has_work() && scheme.b.empty() && !scheme.has_ou_substeps() && problem.heat.size() == 0 &&
+         !system.lagrangian && !system.force && !system.is_driven() && system.magnetic_field == 0.0;
 }
 
 template <int N, class Number = double>

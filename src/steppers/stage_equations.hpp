@@ -58,6 +58,13 @@ class StageEquations : public ParticleStages {
   /// momenta for a relative change of one in all positions and velocities.
   double residual_tolerance(const Vector& force_change, const Vector& momentum_change) const;
 
+  /// A nonlinear coupling at the positions `q_` of the stages.
+  struct CouplingState {
+    Eigen::MatrixXd x;         // of the head from the start of the step, stages x axes
+    Eigen::MatrixXd gradient;  // ds/dq, a column for each axis of each stage
+    Eigen::MatrixXd forces;    // on the head, stages x axes
+  };
+  void add_couplings();
   Eigen::Index n() const { return N == dynamic ? v_.rows() : N; }
   Eigen::Index stages() const { return S == dynamic ? v_.cols() : S; }
   double time(Eigen::Index stage) const { return problem_.clock.at(nodes_[stage]); }
@@ -84,6 +91,8 @@ class StageEquations : public ParticleStages {
   Vector random_;             // that force
 
   const StageForces* environment_forces_ = nullptr;
+  std::vector<CouplingState> couplings_;  // of its nonlinear couplings
+  std::vector<double> head_;
   Unknowns x_;
   Values v_, q_, momentum_, force_, drag_, applied_, magnetic_;
   // Arguments and results of potentials, forces and Lagrangians.
@@ -157,7 +166,7 @@ StageEquations<N, S, MaxN, MaxS>::StageEquations(const PartitionedRungeKutta& sc
       mean_(0.5 * (scheme.a + scheme.a_hat)),
       mass_(problem.system().mass),
       is_quadratic_(MaxN != dynamic && potential_.is_quadratic()),
-      is_linear_(problem.system().has_linear_forces()),
+      is_linear_(problem.system().has_linear_forces() && problem.has_linear_environments()),
       depends_on_velocity_(problem.depends_on_velocity()),
       noise_(scheme.ou_outside ? nullptr : problem.noise()),
       random_(mass_),
@@ -269,6 +278,10 @@ void StageEquations<N, S, MaxN, MaxS>::guess() {
     if (environment_forces_ != nullptr) {
       Eigen::Map<Unknowns> force(force_.data(), force_.size());
       force += environment_forces_->constant - environment_forces_->damping.lazyProduct(stacked);
+      for (const CoupledStages& coupled : environment_forces_->coupled) {
+        const auto gradient = coupled.attachment->gradient_at(problem_.q, problem_.clock.at(0.0));
+        force_ += gradient * coupled.constant.transpose();
+      }
     }
     for (Eigen::Index i = 0; i < stages(); ++i) v_.col(i) += h_ * row_sums_[i] * force_.col(i).cwiseQuotient(mass_);
   }
@@ -303,6 +316,7 @@ void StageEquations<N, S, MaxN, MaxS>::evaluate(const Unknowns& x, Unknowns& res
   if (environment_forces_ != nullptr) {
     Eigen::Map<Unknowns> force(force_.data(), force_.size());
     force += environment_forces_->constant - environment_forces_->damping.lazyProduct(x);
+    if (!environment_forces_->coupled.empty()) add_couplings();
   }
   if constexpr (may_have_actions) {
     if (contact_stages_) {
@@ -316,6 +330,32 @@ void StageEquations<N, S, MaxN, MaxS>::evaluate(const Unknowns& x, Unknowns& res
   if (field_ == 0.0) return;
   for (Eigen::Index i = 0; i < stages(); ++i) magnetic_.col(i) = magnetic_force(field_, v_.col(i));
   add_sums(-h_, mean_, magnetic_.data(), residual.data());
+}
+
+template <int N, int S, int MaxN, int MaxS>
+void StageEquations<N, S, MaxN, MaxS>::add_couplings() {
+  couplings_.resize(environment_forces_->coupled.size());
+  for (std::size_t c = 0; c < couplings_.size(); ++c) {
+    const CoupledStages& coupled = environment_forces_->coupled[c];
+    CouplingState& state = couplings_[c];
+    const Eigen::Index axes = coupled.constant.cols();
+    state.x.resize(stages(), axes);
+    state.gradient.resize(n(), stages() * axes);
+    for (Eigen::Index i = 0; i < stages(); ++i) {
+      position_ = q_.col(i);
+      coupled.attachment->position_and_gradient(position_, time(i), head_, state.gradient.middleCols(i * axes, axes));
+      for (Eigen::Index axis = 0; axis < axes; ++axis) {
+        state.x(i, axis) = head_[static_cast<std::size_t>(axis)] - coupled.start[static_cast<std::size_t>(axis)];
+      }
+    }
+    state.forces = coupled.constant;
+    state.forces.noalias() -= coupled.stiffness.lazyProduct(state.x);
+    for (Eigen::Index i = 0; i < stages(); ++i) {
+      for (Eigen::Index axis = 0; axis < axes; ++axis) {
+        force_.col(i) += state.forces(i, axis) * state.gradient.col(i * axes + axis);
+      }
+    }
+  }
 }
 
 template <int N, int S, int MaxN, int MaxS>
@@ -403,6 +443,20 @@ void StageEquations<N, S, MaxN, MaxS>::add_work() {
   } else if (counts_heat) {
     const Values work = h_ * v_.cwiseProduct(friction);
     problem_.heat -= weighted(work.data());
+  }
+  if (environment_forces_ != nullptr) {
+    for (std::size_t c = 0; c < environment_forces_->coupled.size(); ++c) {
+      const CoupledStages& coupled = environment_forces_->coupled[c];
+      const Coupling& coupling = *coupled.attachment->nonlinear();
+      if (!coupling.depends_on_time()) continue;
+      const Eigen::MatrixXd& forces = couplings_[c].forces;
+      Eigen::VectorXd rate(forces.cols());
+      for (Eigen::Index i = 0; i < stages(); ++i) {
+        position_ = q_.col(i);
+        coupling.rate(position_.data(), time(i), {rate.data(), coupled.start.size()});
+        problem_.work -= h_ * b_[i] * forces.row(i).dot(rate);
+      }
+    }
   }
   for (Eigen::Index i = 0; i < stages(); ++i) {
     if (problem_.is_damped() && noise_ == nullptr) problem_.dissipated -= h_ * b_[i] * v_.col(i).dot(drag_.col(i));

@@ -165,6 +165,7 @@ bool has_noise_only(const Experiment& experiment, const Case& this_case) {
 std::unique_ptr<Study> make_covariance(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
   refuse_external_forces(recipe, mistakes);
   refuse_reserved_names(recipe, {"langevin"}, mistakes);
+  refuse_nonlinear_couplings(recipe, experiment, mistakes);
   if (!experiment.system().is_linear()) {
     mistakes.add(recipe.study.where("kind"),
                  "a covariance study needs a linear system, but the potential of this one is not quadratic");

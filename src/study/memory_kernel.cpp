@@ -9,6 +9,7 @@
 #include "driver/output_times.hpp"
 #include "study/catalogue.hpp"
 #include "study/memory_kernel.hpp"
+#include "study/shared_checks.hpp"
 
 namespace bathline {
 
@@ -122,6 +123,7 @@ class MemoryKernelStudy final : public Study {
 
 std::unique_ptr<Study> make_memory_kernel(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
   bool any_environment = false;
+  refuse_nonlinear_couplings(recipe, experiment, mistakes);
   for (const Case& this_case : experiment.cases()) {
     for (const std::size_t index : this_case.environments) {
       any_environment = any_environment || (this_case.closed && !experiment.is_white(index));

@@ -49,7 +49,7 @@ class WaveObserver final : public Observer {
     std::vector<double> head(axes), force(axes), velocity(axes);
     moment.problem.head(line, moment.problem.q, head);
     line.force(head, force);
-    line.attachment().project(moment.problem.velocity(), velocity);
+    line.attachment().velocity(moment.problem.q, moment.problem.velocity(), moment.problem.clock.at(0.0), velocity);
     incoming.back() = 0.5 * (velocity[0] + force[0] / line.properties().damping);
   }
 

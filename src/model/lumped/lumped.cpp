@@ -117,7 +117,7 @@ std::optional<std::string> LumpedEnvironment::own_unsupported_reason(const Schem
            "node, and some nodes of `" +
            name() + "` are massless";
   }
-  if (stages != nullptr && !properties().is_linear) {
+  if (stages != nullptr && nonlinear_springs_) {
     return "an implicit scheme eliminates the equations of the sites, and those of `" + name() + "` are not linear";
   }
   if (stages != nullptr && decays && !is_noisy() && stages->stages() > 2 && stages->a != stages->a_hat) {
