@@ -136,7 +136,7 @@ class Environments(unittest.TestCase):
     """What reads recipes for all environments asks only for what every kind of them may have."""
 
     READS = re.compile(r"""[eE]nvironments?(?:\[[^]]*\])?(?:\.|->)\w+\("(\w+)"[,)]""")
-    COMMON = {"name", "kind", "attach", "kT", "file"}
+    COMMON = {"name", "kind", "attach", "couple", "kT", "file"}
     FIELDS = {"w", "p"}
 
     def test_no_kind_is_known_by_its_keys(self):
