@@ -10,9 +10,6 @@ namespace bathline {
 
 namespace {
 
-/// More steps per pass gain no speed, and the tables of a pass grow with their number.
-constexpr long max_steps_per_pass = 256;
-
 /// Adds a mistake for each key of `needed` that is absent and each of `unused` that is given. Returns whether there was
 /// no mistake.
 bool check_keys(const Section& section, std::initializer_list<const char*> needed,
@@ -69,15 +66,10 @@ std::optional<DiscreteSpectrum> read_spectrum(const Section& section, const Comm
 std::unique_ptr<Environment> build_heat_bath(const Section& section, const ParticleSystem& system, const RunTimes&,
                                              const Communicator& communicator, Mistakes& mistakes) {
   std::optional<DiscreteSpectrum> spectrum = read_spectrum(section, communicator, mistakes);
-  const long steps = section.integer("steps_per_pass");
-  if (steps > max_steps_per_pass) {
-    mistakes.add(section.where("steps_per_pass"),
-                 fmt::format("steps_per_pass = {}: must be at most {}", steps, max_steps_per_pass));
-  }
   std::optional<Attachment> attachment = read_attachment(section, system, mistakes);
-  if (!attachment || !spectrum || steps > max_steps_per_pass) return nullptr;
+  if (!attachment || !spectrum) return nullptr;
   return std::make_unique<OscillatorBath>(section.text("name"), std::move(*attachment), std::move(*spectrum),
-                                          section.number("kT"), static_cast<int>(steps), communicator);
+                                          section.number("kT"), communicator);
 }
 
 }  // namespace
@@ -130,12 +122,7 @@ EnvironmentKind heat_bath_kind() {
                        .doc = "kT of the thermal start: oscillators are drawn from the Gibbs distribution with the "
                               "particle clamped; 0: they start at rest at the particle's position",
                        .default_value = "0.0",
-                       .bound = Bound::nonnegative},
-                      {.name = "steps_per_pass",
-                       .type = ValueType::integer,
-                       .doc = "steps of an explicit scheme that are done in one pass over the oscillators",
-                       .default_value = "32",
-                       .bound = Bound::positive}},
+                       .bound = Bound::nonnegative}},
        .notes =
            "Evenly spaced frequencies have the recurrence time 2 pi/dw. Before that, an Ohmic bath damps by D with an "
            "error of first order in 1/omega_max. Thermal starts depend on the seed, not on the number of ranks. To "

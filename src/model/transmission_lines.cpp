@@ -74,7 +74,6 @@ std::unique_ptr<Environment> build_line(const Section& section, const char* mass
   constants.far_end = end == "free" ? FarEnd::free : end == "matched" ? FarEnd::matched : FarEnd::fixed;
   LineOptions options;
   options.temperature = section.number("kT");
-  options.skip_resting = section.boolean("skip_resting");
   std::optional<SiteValues> values;
   if (section.has("file") && !semi_infinite) {
     options.table = read_nonuniform_sites(section, mass, stiffness, communicator, mistakes);
@@ -196,10 +195,6 @@ std::vector<Parameter> line_parameters(const Parameter& attach, const char* mass
        .doc =
            "table of nonuniform sites, relative to the recipe's folder: per line a mass (kg) and the stiffness (N/m) "
            "of the spring before it; repeated if shorter than `sites`"},
-      {.name = "skip_resting",
-       .type = ValueType::boolean,
-       .doc = "skips sites that the disturbance cannot have reached yet; changes no result",
-       .default_value = "true"},
       {.name = "tolerance",
        .doc =
            "of a semi-infinite line: error of its kernel, summed over the run, relative to the kernel's sum; a finite "

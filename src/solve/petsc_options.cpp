@@ -12,13 +12,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
-#include <set>
 #include <span>
 #include <sstream>
 #include <string_view>
 #include <system_error>
 
-#include "parallel/text_file.hpp"
 #include "recipe/printable_text.hpp"
 #include "recipe/mistakes.hpp"
 
@@ -150,50 +148,13 @@ std::string lower_case(std::string text) {
   return text;
 }
 
-/// The options, with `-options_file` replaced by the options in its file; `files` are those that are being read.
-std::vector<Option> expanded(const std::vector<Option>& options, std::set<std::string> files);
-
-std::vector<Option> expanded(const Option& option, std::set<std::string> files) {
-  const std::string& path = option.value.value_or("");
-  const auto refuse = [&](const std::string& reason) {
-    throw UsageError(fmt::format("PETSc's option `{}`: {}", written(option), reason));
-  };
-  if (path.empty()) refuse("it needs a value");
-  const std::optional<std::string> text = read_text_file(path);
-  if (!text) refuse("the file does not exist or cannot be read");
-  const std::string extension = fs::path(path).extension();
-  if (option.name != "-options_file" || extension == ".yaml" || extension == ".yml") return {option};
-  std::error_code ignored;
-  if (!files.insert(fs::canonical(path, ignored)).second) refuse("the file includes itself");
-  std::istringstream lines(*text);
-  std::string line;
-  std::vector<Option> all;
-  for (int number = 1; std::getline(lines, line); ++number) {
-    std::istringstream rest(line.substr(0, line.find('#')));
-    std::vector<std::string> words;
-    for (std::string word; rest >> word;) words.push_back(word);
-    const std::vector<Option> added = options_in(words, fmt::format("in line {} of {}", number, printable(path)));
-    all.insert(all.end(), added.begin(), added.end());
-  }
-  return expanded(all, files);
-}
-
-std::vector<Option> expanded(const std::vector<Option>& options, std::set<std::string> files) {
-  std::vector<Option> all;
-  for (const Option& option : options) {
-    const bool names_file = option.name == "-options_file" || option.name == "-options_file_yaml";
-    const std::vector<Option> expansion = names_file ? expanded(option, files) : std::vector{option};
-    all.insert(all.end(), expansion.begin(), expansion.end());
-  }
-  return all;
-}
-
 void check_values(const std::vector<Option>& options) {
   for (const Option& option : options) {
     // PETSc does not tell upper from lower case.
     const std::string name = lower_case(option.name);
     const Rule* rule = rule_for(name);
     std::string fault = rule == nullptr ? "" : fault_of(option, *rule);
+    if (name.starts_with("-options_file")) fault = "files of options are not read; give the options themselves";
     if (name == "-fp_trap")
       fault = "it would stop numbers below 2.2e-308 from being rounded to zero, which results depend on";
     if (fault.empty() && option.value) fault = fault_of_output_file(*option.value);
@@ -207,7 +168,7 @@ std::vector<std::string> user_options(const std::vector<std::string>& words, con
   std::string reason, all;
   if (communicator.is_root()) {
     try {
-      const std::vector<Option> options = expanded(options_in(words, "after `--`"), {});
+      const std::vector<Option> options = options_in(words, "after `--`");
       check_values(options);
       for (const Option& option : options) {
         all += option.name + '\0';

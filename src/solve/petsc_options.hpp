@@ -8,10 +8,9 @@
 
 namespace bathline {
 
-/// The options that a user gives, as a list of words, with `-options_file` replaced by the options in its file (YAML
-/// files are left to PETSc). PETSc accepts some mistakes silently and aborts the program at others, so impossible or
-/// missing values and files that cannot be read or written are refused here: UsageError on every rank. @note
-/// Collective.
+/// The options that a user gives, as a list of words. PETSc accepts some mistakes silently and aborts the program at
+/// others, so impossible or missing values, files of options, and files that cannot be written are refused here:
+/// UsageError on every rank. @note Collective.
 std::vector<std::string> user_options(const std::vector<std::string>& words, const Communicator& communicator);
 
 /// The accepted ones of the options stored in `file`, a result or a checkpoint that may come from somebody else.

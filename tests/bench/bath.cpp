@@ -19,7 +19,7 @@ Problem particle_in_a_bath(std::int64_t oscillators, int steps_per_pass) {
   std::vector<std::unique_ptr<Environment>> bath;
   bath.push_back(std::make_unique<OscillatorBath>("bath", Attachment({{0, 1.0}}, 1),
                                                   ohmic_spectrum(oscillators * bench_world().size(), 0.2, 20.0), 0.0,
-                                                  steps_per_pass, bench_world()));
+                                                  bench_world(), steps_per_pass));
   Problem problem(system, Eigen::MatrixXd::Zero(1, 1), std::move(bath), bench_world());
   problem.prepare();
   return problem;

@@ -29,7 +29,7 @@ Problem double_well_in_a_bath() {
   system.v0 = Eigen::VectorXd::Constant(1, 0.3);
   std::vector<std::unique_ptr<Environment>> bath;
   bath.push_back(std::make_unique<OscillatorBath>("bath", Attachment({{0, 1.0}}, 1),
-                                                  drude_spectrum(oscillators, 0.2, 20.0, 5.0), 0.5, 32, bench_world()));
+                                                  drude_spectrum(oscillators, 0.2, 20.0, 5.0), 0.5, bench_world()));
   Problem problem(system, Eigen::MatrixXd::Zero(1, 1), std::move(bath), bench_world());
   problem.prepare();
   return problem;

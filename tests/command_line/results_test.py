@@ -260,7 +260,6 @@ class ProvenanceTest(ResultTest):
             "gamma = 0.25",
             "end = 0.05",
             "every = 7",
-            "skip_resting = true",
             "seed = 0",
         ):
             self.assertIn(words, resolved)
@@ -270,11 +269,6 @@ class ProvenanceTest(ResultTest):
             self.assertEqual(file.attrs["recipe_resolved"], resolved)
 
     def test_solver_options_are_kept(self):
-        file = self.folder / "options"
-        file.write_text("# of the lines\n-ksp_type cg\n\n  -pc_type jacobi  # nothing better\n")
-        path = self.must_run("from-file", IMPLICIT, "--", "-options_file", file)
-        with h5py.File(path) as result:
-            self.assertEqual(result.attrs["petsc_options"], "-ksp_type cg -pc_type jacobi")
         path = self.must_run("options", IMPLICIT, "--", "-ksp_type", "cg", "-pc_type", "jacobi")
         with h5py.File(path) as file:
             self.assertEqual(file.attrs["petsc_options"], "-ksp_type cg -pc_type jacobi")

@@ -163,7 +163,7 @@ TEST(MpiMemory, IsAHeatBathWhereNothingDecays) {
     EXPECT_FALSE(memory.environments().front()->unsupported_reason(method.scheme));
     Problem bath =
         make_problem(std::make_unique<OscillatorBath>("bath", Attachment({{0, 1.0}}, 1),
-                                                      table_spectrum({{1.2, 0.9}, {2.3, 0.4}}), 0.0, 8, test_world()),
+                                                      table_spectrum({{1.2, 0.9}, {2.3, 0.4}}), 0.0, test_world(), 8),
                      0.8);
     const End end = end_of(memory, method.scheme, 0.05, 100), expected = end_of(bath, method.scheme, 0.05, 100);
     EXPECT_NEAR(end.q, expected.q, 2e-12);
@@ -182,7 +182,7 @@ TEST(MpiMemory, IsTheLimitOfADrudeBath) {
     Problem bath =
         make_problem(std::make_unique<OscillatorBath>(
                          "bath", Attachment({{0, 1.0}}, 1),
-                         drude_spectrum(std::lround(20.0 * highest), damping, highest, cutoff), 0.0, 8, test_world()),
+                         drude_spectrum(std::lround(20.0 * highest), damping, highest, cutoff), 0.0, test_world(), 8),
                      0.8);
     const End end = end_of(bath, method_case("gauss(stages=2)").scheme, 0.0125, 400);
     return std::hypot(end.q - expected.q, end.p - expected.p);

@@ -177,8 +177,8 @@ TEST(MpiStages, OfAHeatBathEqualADenseSolution) {
     for (const int oscillators : {1, 7, 60}) {
       for (const double h : {0.01, 0.3}) {
         SCOPED_TRACE(testing::Message() << name << ", " << oscillators << " oscillators, h = " << h);
-        OscillatorBath bath("bath", Attachment({{0, 1.0}}, 2), ohmic_spectrum(oscillators, 0.7, 5.0), 0.0, 4,
-                            test_world());
+        OscillatorBath bath("bath", Attachment({{0, 1.0}}, 2), ohmic_spectrum(oscillators, 0.7, 5.0), 0.0, test_world(),
+                            4);
         expect_dense_step(bath, scheme, h);
       }
     }

@@ -12,8 +12,6 @@ namespace bathline {
 
 namespace {
 
-constexpr int steps_per_pass = 32;
-
 /// Names of the bath and of its parts in messages.
 struct Words {
   const char *kind, *parts;
@@ -166,7 +164,7 @@ std::unique_ptr<Environment> make_star(std::string name, Attachment attachment,
   }
   return std::make_unique<WithCertificate<OscillatorBath>>(kernels_of(bath), std::move(certificate), std::move(name),
                                                            std::move(attachment), std::move(spectrum),
-                                                           options.temperature, steps_per_pass, communicator);
+                                                           options.temperature, communicator);
 }
 
 std::unique_ptr<Environment> make_chain(std::string name, Attachment attachment,

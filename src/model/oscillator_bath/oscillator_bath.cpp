@@ -26,7 +26,7 @@ void OscillatorBathState::refresh_pull() {
 }
 
 OscillatorBath::OscillatorBath(std::string name, Attachment attachment, DiscreteSpectrum spectrum, double temperature,
-                               int steps_per_pass, const Communicator& communicator)
+                               const Communicator& communicator, int steps_per_pass)
     : Environment(std::move(name), std::move(attachment), communicator),
       state_(std::move(spectrum), Environment::attachment().axes(), communicator),
       temperature_(temperature),

@@ -12,10 +12,10 @@ namespace bathline {
 
 class OscillatorBath : public Environment {
  public:
-  /// `steps_per_pass` steps of an explicit scheme are taken in one pass over the oscillators; `temperature` is kT of
-  /// the start, J. @note Collective.
+  /// `temperature` is kT of the start, J; `steps_per_pass` steps of an explicit scheme are taken in one pass over the
+  /// oscillators. @note Collective.
   OscillatorBath(std::string name, Attachment attachment, DiscreteSpectrum spectrum, double temperature,
-                 int steps_per_pass, const Communicator& communicator);
+                 const Communicator& communicator, int steps_per_pass = 32);
 
   std::int64_t bytes(const Scheme& scheme) const override;
   /// Beyond `limit` oscillators the limit/2 highest remain single; the others are lumped into groups, each with the

@@ -31,7 +31,7 @@ constexpr double h = 0.21;
 
 OscillatorBath make_bath(const DiscreteSpectrum& spectrum, int axes, int steps_per_pass, const Communicator& world,
                          double temperature = 0.0) {
-  return OscillatorBath("bath", Attachment({{0, 1.0}}, axes), spectrum, temperature, steps_per_pass, world);
+  return OscillatorBath("bath", Attachment({{0, 1.0}}, axes), spectrum, temperature, world, steps_per_pass);
 }
 
 /// Displacement of the head at a substep along an axis; the path is arbitrary.
@@ -247,7 +247,7 @@ Problem make_problem(const DiscreteSpectrum& spectrum, int steps_per_pass, bool 
   system.v0 = Eigen::VectorXd::Constant(1, 0.6);
   std::vector<std::unique_ptr<Environment>> environments;
   environments.push_back(std::make_unique<OscillatorBath>("bath", Attachment({{0, 1.0}}, 1), spectrum, temperature,
-                                                          steps_per_pass, world));
+                                                          world, steps_per_pass));
   if (has_line) {
     environments.push_back(std::make_unique<Line>("line", Attachment({{0, 1.0}}, 1),
                                                   LineConstants{.mass = 0.3, .stiffness = 1.2}, 300, world));
@@ -601,7 +601,7 @@ TEST(MpiOscillatorBath, ThermalStartsOfDifferentKeysDiffer) {
   std::vector<std::unique_ptr<Environment>> baths;
   for (int i = 0; i < 2; ++i) {
     baths.push_back(
-        std::make_unique<OscillatorBath>("bath", Attachment({{0, 1.0}}, 1), spectrum, 0.7, 8, test_world()));
+        std::make_unique<OscillatorBath>("bath", Attachment({{0, 1.0}}, 1), spectrum, 0.7, test_world(), 8));
   }
   ParticleSystem system = make_problem(spectrum, 8, false, test_world()).system();
   Problem problem(system, Eigen::MatrixXd::Zero(1, 1), std::move(baths), test_world());
@@ -716,7 +716,7 @@ double markov_deviation(double omega_max, bool exact) {
   std::vector<std::unique_ptr<Environment>> bath;
   bath.push_back(std::make_unique<OscillatorBath>("bath", Attachment({{0, 1.0}}, 1),
                                                   ohmic_spectrum(std::lround(omega_max / spacing), damping, omega_max),
-                                                  0.0, 8, self_world()));
+                                                  0.0, self_world(), 8));
   EXPECT_NEAR(bath[0]->properties().echo.time, 2.0 * pi / spacing, 1e-9);
   Problem problem(system, Eigen::MatrixXd::Zero(1, 1), std::move(bath), self_world());
   problem.prepare();
