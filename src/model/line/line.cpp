@@ -146,8 +146,7 @@ void Line::force(std::span<const double> head, std::span<double> force) const {
 }
 
 std::unique_ptr<ExplicitEnvironmentStepper> Line::explicit_stepper(const ExplicitScheme& scheme, double h) {
-  return state_.options.use_reference_stepper ? make_reference_stepper(state_, scheme, h)
-                                              : make_explicit_environment_stepper(state_, scheme, h);
+  return make_explicit_environment_stepper(state_, scheme, h);
 }
 
 std::unique_ptr<ImplicitEnvironmentStepper> Line::implicit_stepper(const PartitionedRungeKutta& scheme, double h) {

@@ -45,6 +45,7 @@ class Line : public Environment {
   /// A thermal start of one axis. @note Collective.
   void draw_thermal_start(const RngKey& key, int axis);
 
+ protected:
   LineState state_;
 };
 

@@ -28,8 +28,6 @@ struct LineOptions {
     double damping, horizon;
   };
   std::optional<RepresentedBath> represented = {};
-  /// Explicit schemes are advanced by the reference stepper, on one rank; results do not depend on it.
-  bool use_reference_stepper = false;
 };
 
 class LineState {
@@ -116,9 +114,6 @@ class LineState {
 // Steppers; the state must outlive them.
 std::unique_ptr<ExplicitEnvironmentStepper> make_explicit_environment_stepper(LineState& line,
                                                                               const ExplicitScheme& scheme, double h);
-/// For a line on one rank.
-std::unique_ptr<ExplicitEnvironmentStepper> make_reference_stepper(LineState& line, const ExplicitScheme& scheme,
-                                                                   double h);
 std::unique_ptr<ImplicitEnvironmentStepper> make_implicit_environment_stepper(LineState& line,
                                                                               const PartitionedRungeKutta& scheme,
                                                                               double h);

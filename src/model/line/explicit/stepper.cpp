@@ -3,7 +3,7 @@
 // One exchange supplies as many sites beyond each cut as the steps of a block reach. Sites near the head advance in
 // lockstep with the particles, in a segment; the others advance when the block is closed, those at the far end in a
 // segment and the rest by LineInterior. Every site evaluates the same expressions wherever it lies, so that neither the
-// blocks nor the number of ranks change a bit of the results of explicit/reference.cpp.
+// blocks nor the number of ranks change a bit of the results of the reference stepper in the tests.
 //
 // Sites still at rest are skipped: the front of the disturbance advances no further than the steps of a block reach.
 // Where only the motion of the head is needed, sites that cannot influence the head before the end are skipped, too.

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "explicit_schemes.hpp"
-#include "model/line/line.hpp"
+#include "reference_line.hpp"
 #include "random_numbers.hpp"
 #include "site_table.hpp"
 
@@ -47,9 +47,10 @@ struct Outcome {
 };
 
 /// Runs a line in blocks of the given lengths, repeated cyclically, each at most as long as the line allows.
-inline Outcome run(const LineConstants& constants, std::int64_t sites, int axes, const ExplicitScheme& scheme,
-                   const std::vector<int>& blocks, const Communicator& world, const LineOptions& options = {}) {
-  Line line("line", Attachment({{0, 1.0}}, axes), constants, sites, world, options);
+template <class Kind = Line>
+Outcome run(const LineConstants& constants, std::int64_t sites, int axes, const ExplicitScheme& scheme,
+            const std::vector<int>& blocks, const Communicator& world, const LineOptions& options = {}) {
+  Kind line("line", Attachment({{0, 1.0}}, axes), constants, sites, world, options);
   line.prepare({});
   const Start start = random_start(sites, axes);
   line.scatter_state(start.w, start.p);

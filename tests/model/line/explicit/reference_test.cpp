@@ -66,10 +66,11 @@ TEST(LineReference, EqualsPlainLoops) {
         for (const bool uniform : {true, false}) {
           SCOPED_TRACE(testing::Message() << named.name << ", far end " << static_cast<int>(far_end) << ", " << sites
                                           << (uniform ? " uniform" : " nonuniform") << " sites");
-          LineOptions options{.use_reference_stepper = true};
+          LineOptions options;
           if (!uniform) options.table = site_table(nonuniform_site);
           const LineConstants constants = constants_with(far_end);
-          const Outcome actual = run(constants, sites, 2, named.scheme, {1000, 1, 2}, self_world(), options);
+          const Outcome actual =
+              run<ReferenceLine>(constants, sites, 2, named.scheme, {1000, 1, 2}, self_world(), options);
           const Outcome expected = run_serially(constants, sites, 2, named.scheme, options);
           if (named.is_splitting()) {
             expect_same_bits(actual, expected);

@@ -34,8 +34,8 @@ TEST_P(MpiLineExplicit, EqualsTheReference) {
         const Outcome actual =
             run(constants, sites, axes, this_case().scheme, {1000, 1, 2, 1000}, test_world(), options);
         on_rank_zero([&] {
-          options.use_reference_stepper = true;
-          const Outcome expected = run(constants, sites, axes, this_case().scheme, {1000}, self_world(), options);
+          const Outcome expected =
+              run<ReferenceLine>(constants, sites, axes, this_case().scheme, {1000}, self_world(), options);
           expect_same_bits(actual, expected);
           EXPECT_EQ(actual.energy.environment, expected.energy.environment);
           EXPECT_EQ(actual.energy.interaction, expected.energy.interaction);
@@ -229,9 +229,9 @@ TEST(MpiLineExplicitSchemes, MayAlternate) {
   const LineConstants constants = constants_with(FarEnd::free);
   constexpr std::int64_t sites = 200;
   Line line("line", Attachment({{0, 1.0}}, 1), constants, sites, test_world());
-  Line reference("line", Attachment({{0, 1.0}}, 1), constants, sites, self_world(), {.use_reference_stepper = true});
+  ReferenceLine reference("line", Attachment({{0, 1.0}}, 1), constants, sites, self_world());
   const Start start = random_start(sites, 1);
-  for (Line* each : {&line, &reference}) {
+  for (Line* each : {&line, static_cast<Line*>(&reference)}) {
     each->prepare({});
     each->scatter_state(start.w, start.p);
   }

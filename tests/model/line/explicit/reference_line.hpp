@@ -1,14 +1,14 @@
-// The reference stepper: a whole line on one rank, one substep after the other. It is slow, as every kick and drift
-// streams all sites through memory; the fast steppers have to agree with it to the bit.
+// A line with the reference stepper: a whole line on one rank, one substep after the other. It is slow, as every kick
+// and drift streams all sites through memory; the fast steppers have to agree with it to the bit.
+#pragma once
+
 #include <limits>
 #include <stdexcept>
 
 #include "model/line/explicit/segment.hpp"
-#include "model/line/state.hpp"
+#include "model/line/line.hpp"
 
 namespace bathline {
-
-namespace {
 
 template <Sites S>
 class LineReferenceStepper final : public ExplicitEnvironmentStepper {
@@ -59,15 +59,17 @@ class LineReferenceStepper final : public ExplicitEnvironmentStepper {
   std::vector<LineSegment<S>> segments_;  // by axis
 };
 
-}  // namespace
-
-std::unique_ptr<ExplicitEnvironmentStepper> make_reference_stepper(LineState& line, const ExplicitScheme& scheme,
-                                                                   double h) {
-  if (line.communicator.size() > 1) throw std::logic_error("the reference stepper needs a line on one rank");
-  const auto make = [&]<Sites S>(const S&) -> std::unique_ptr<ExplicitEnvironmentStepper> {
-    return std::make_unique<LineReferenceStepper<S>>(line, scheme, h);
-  };
-  return std::visit(make, line.material());
-}
+/// On one rank.
+class ReferenceLine final : public Line {
+ public:
+  using Line::Line;
+  std::unique_ptr<ExplicitEnvironmentStepper> explicit_stepper(const ExplicitScheme& scheme, double h) override {
+    if (communicator().size() > 1) throw std::logic_error("the reference stepper needs a line on one rank");
+    const auto make = [&]<Sites S>(const S&) -> std::unique_ptr<ExplicitEnvironmentStepper> {
+      return std::make_unique<LineReferenceStepper<S>>(state_, scheme, h);
+    };
+    return std::visit(make, state_.material());
+  }
+};
 
 }  // namespace bathline
