@@ -57,10 +57,8 @@ Method gamma_method() {
        .source = "farshi2018, eqs. (45) and (52); limebeer2020, eqs. (53)-(54) for g = 0",
        .aliases = {{"symplectic-euler", {{"gamma", "1.0"}}}},
        .keywords = {"semi-implicit euler", "euler-cromer", "variational integrator"},
-       .parameters = {{.name = "gamma",
-                       .doc = "weight g of the end momentum",
-                       .default_value = "0.0",
-                       .bound = Bound::unit_interval}},
+       .parameters = {defaulted("gamma", ValueType::number, "", "0.0", "weight g of the end momentum",
+                                Bound::unit_interval)},
        .notes = "Closed: symplectic for every g. Open: the reduced scheme, g = 0 being the variational scheme of "
                 "limebeer2020. Implicit for 0 < g < 1 and for Lagrangians of any form: Newton's method for the "
                 "particles after the environments are eliminated. The discrete Lagrangian is h L(g q + (1-g) q+, (q+ - "

@@ -48,12 +48,10 @@ Method herglotz_method() {
        .equation = "sigma p = -D1 L_d(q, q+),  p+ = D2 L_d(q, q+),  z+ = z + L_d(q, q+, z),  sigma = 1 + D_z L_d\n"
                    "L_d = (q+ - q)^T M (q+ - q) / 2h - h V((q + q+)/2) + h gamma z",
        .source = "simoes2020, sections 3 and 5",
-       .parameters = {{.name = "lagrangian",
-                       .type = ValueType::text,
-                       .doc = "discrete Lagrangian: by the midpoint rule, or the exact one of a free particle or a "
-                              "harmonic oscillator, whose steps lie on the exact solution.",
-                       .default_value = "\"midpoint\"",
-                       .choices = {"midpoint", "exact"}}},
+       .parameters = {choice("lagrangian", {"midpoint", "exact"},
+                             "discrete Lagrangian: by the midpoint rule, or the exact one of a free particle or a "
+                             "harmonic oscillator, whose steps lie on the exact solution.",
+                             "\"midpoint\"")},
        .notes = "Runs on systems of kind `contact`, on Lagrangians with z and on open systems whose damping is "
                 "C = -gamma M, which become contact systems with z = 0 at the start; `gauss` and `lobatto` have a "
                 "higher order on the first two. The momenta recorded are those of the discrete "

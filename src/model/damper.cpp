@@ -70,16 +70,9 @@ EnvironmentKind damper_kind() {
            .source = "weiss2012, section 2; leimkuhler2013; gronbech2013",
            .keywords = {"langevin", "langevin bath", "white noise", "friction", "dashpot", "thermostat"},
            .parameters = {attach_parameter("index of the particle that the damper acts on, from 0"),
-                          {.name = "damping",
-                           .units = "kg/s",
-                           .doc = "damping constant D",
-                           .required = true,
-                           .bound = Bound::positive},
-                          {.name = "kT",
-                           .units = "J",
-                           .doc = "kT of the noise; 0: friction alone",
-                           .default_value = "0.0",
-                           .bound = Bound::nonnegative}},
+                          required("damping", ValueType::number, "kg/s", "damping constant D", Bound::positive),
+                          defaulted("kT", ValueType::number, "J", "0.0", "kT of the noise; 0: friction alone",
+                                    Bound::nonnegative)},
            .notes =
                "In closed runs it acts beside lines, baths and memories as the damping and the noise of open runs "
                "do, under every method that takes them: a closed run with dampers alone is the open run. Decays of a "

@@ -43,10 +43,8 @@ bool check_particle(const Section& section, long particle, const ParticleSystem&
 }
 
 Parameter attach_parameter(std::string doc) {
-  return {.name = "attach",
-          .type = ValueType::integer,
-          .doc = std::move(doc) + "; default: 0, or what `couple` states",
-          .bound = Bound::nonnegative};
+  return optional("attach", ValueType::integer, "", std::move(doc) + "; default: 0, or what `couple` states",
+                  Bound::nonnegative);
 }
 
 std::optional<Attachment> read_couple(const Section& section, const ParticleSystem& system, Mistakes& mistakes) {

@@ -134,7 +134,7 @@ std::unique_ptr<Environment> build_memory(const Section& section, const Particle
 }
 
 Parameter term_parameter(const char* name, const char* units, const char* doc, Bound bound) {
-  return {.name = name, .type = ValueType::numbers, .units = units, .doc = doc, .bound = bound};
+  return optional(name, ValueType::numbers, units, doc, bound);
 }
 
 }  // namespace
@@ -150,11 +150,8 @@ EnvironmentKind memory_environment_kind() {
                      Bound::any),
       term_parameter("sine", "N/m", "beside `cosine`: the coefficient of the sine of each term", Bound::any)};
   for (Parameter& parameter : kernel_parameters()) parameters.push_back(std::move(parameter));
-  parameters.push_back({.name = "kT",
-                        .units = "J",
-                        .doc = "kT of the thermal start, and of the noise of decaying terms",
-                        .default_value = "0.0",
-                        .bound = Bound::nonnegative});
+  parameters.push_back(defaulted("kT", ValueType::number, "J", "0.0",
+                                 "kT of the thermal start, and of the noise of decaying terms", Bound::nonnegative));
   parameters.push_back({.name = "quantum",
                         .type = ValueType::boolean,
                         .doc =
@@ -162,11 +159,8 @@ EnvironmentKind memory_environment_kind() {
                             "Re g(i w) (hbar w/2) coth(hbar w/(2 kT)); its filter has 1024 steps, or as many up to "
                             "16384 as are needed for an error of at most 1e-4 of the spectrum",
                         .default_value = "false"});
-  parameters.push_back({.name = "hbar",
-                        .units = "J s",
-                        .doc = "reduced Planck constant in the units of the recipe",
-                        .default_value = "1.054571817e-34",
-                        .bound = Bound::positive});
+  parameters.push_back(defaulted("hbar", ValueType::number, "J s", "1.054571817e-34",
+                                 "reduced Planck constant in the units of the recipe", Bound::positive));
   return {
       {.name = "memory",
        .summary =

@@ -6,6 +6,7 @@
 
 #include "formula/program.hpp"
 #include "model/formula/scope.hpp"
+#include "model/systems/external_forces.hpp"
 
 namespace bathline {
 
@@ -23,21 +24,23 @@ const Catalogue<SystemKind>& systems() {
   return all;
 }
 
-std::vector<Parameter> start_parameters() {
-  return {
-      {.name = "q0",
-       .type = ValueType::rows,
-       .units = "m",
-       .doc = "initial positions: one number per particle, or one list per particle where there are several axes; one "
-              "number for all; or one formula per axis in the particle's index `i`, from 0, and the number `n` of "
-              "particles",
-       .required = true,
-       .alternative_types = {ValueType::number, ValueType::text, ValueType::texts}},
-      {.name = "v0",
-       .type = ValueType::rows,
-       .units = "m/s",
-       .doc = "initial velocities, in the forms of q0; zero where absent",
-       .alternative_types = {ValueType::number, ValueType::text, ValueType::texts}}};
+std::vector<Parameter> with_start(std::vector<Parameter> own) {
+  const auto add = [&](Parameter parameter) {
+    parameter.alternative_types = {ValueType::number, ValueType::text, ValueType::texts};
+    own.push_back(std::move(parameter));
+  };
+  add(required("q0", ValueType::rows, "m",
+               "initial positions: one number per particle, or one list per particle where there are several axes; one "
+               "number for all; or one formula per axis in the particle's index `i`, from 0, and the number `n` of "
+               "particles"));
+  add(optional("v0", ValueType::rows, "m/s", "initial velocities, in the forms of q0; zero where absent"));
+  return own;
+}
+
+std::vector<Parameter> with_start_and_forces(std::vector<Parameter> own) {
+  own = with_start(std::move(own));
+  for (Parameter& parameter : external_force_parameters()) own.push_back(std::move(parameter));
+  return own;
 }
 
 namespace {

@@ -34,8 +34,10 @@ SystemKind lagrangian_kind();
 /// The systems that are built in.
 const Catalogue<SystemKind>& systems();
 
-/// The parameters `q0` and `v0` that every system with `particles` particles and `axes` axes has.
-std::vector<Parameter> start_parameters();
+/// A system's `own` parameters, followed by `q0` and `v0`, which every system has, and `drive`, `parameters` and
+/// `uniform_field`, which all have whose forces have a potential.
+std::vector<Parameter> with_start(std::vector<Parameter> own);
+std::vector<Parameter> with_start_and_forces(std::vector<Parameter> own);
 /// The value of `key`, which has the forms of q0, as a vector: zero, and a mistake, where the size is wrong.
 Eigen::VectorXd read_positions(const Section& section, const std::string& key, const ParticleSystem& system,
                                Mistakes& mistakes);

@@ -166,30 +166,24 @@ std::vector<Parameter> line_parameters(const Parameter& attach, const char* mass
        .bound = Bound::positive,
        .choices = {"infinite"},
        .alternative_types = {ValueType::text}},
-      {.name = mass, .units = "kg", .doc = mass_doc, .bound = Bound::positive},
-      {.name = stiffness, .units = "N/m", .doc = "stiffness of each spring", .bound = Bound::positive},
-      {.name = "damping",
-       .units = "kg/s",
-       .doc = "damping constant D, in the continuum form and on the characteristic grid; with `file` the one that the "
-              "line represents, where absent that of its first sites",
-       .bound = Bound::positive},
-      {.name = "length", .units = "m", .doc = "length of the line, continuum form", .bound = Bound::positive},
-      {.name = "spacing", .units = "m", .doc = "distance between sites, instead of `length`", .bound = Bound::positive},
-      {.name = "speed", .units = "m/s", .doc = "wave speed, continuum form", .bound = Bound::positive},
-      {.name = "grid",
-       .type = ValueType::text,
-       .doc = "\"characteristic\": the sites follow from `damping` and the time step",
-       .choices = {"characteristic"}},
-      {.name = "gamma",
-       .doc = "parameter of the closed `gamma` integrator for which the characteristic grid is exact, below 1/2",
-       .default_value = "0.0",
-       .bound = Bound::nonnegative},
-      {.name = "kT",
-       .units = "J",
-       .doc = "kT of the thermal start, in which sites are drawn from the Gibbs distribution with the head clamped, or "
-              "of the noise of a semi-infinite line; 0: sites start at rest",
-       .default_value = "0.0",
-       .bound = Bound::nonnegative},
+      optional(mass, ValueType::number, "kg", mass_doc, Bound::positive),
+      optional(stiffness, ValueType::number, "N/m", "stiffness of each spring", Bound::positive),
+      optional("damping", ValueType::number, "kg/s",
+               "damping constant D, in the continuum form and on the characteristic grid; with `file` the one that the "
+               "line represents, where absent that of its first sites",
+               Bound::positive),
+      optional("length", ValueType::number, "m", "length of the line, continuum form", Bound::positive),
+      optional("spacing", ValueType::number, "m", "distance between sites, instead of `length`", Bound::positive),
+      optional("speed", ValueType::number, "m/s", "wave speed, continuum form", Bound::positive),
+      choice("grid", {"characteristic"}, "\"characteristic\": the sites follow from `damping` and the time step"),
+      defaulted("gamma", ValueType::number, "", "0.0",
+                "parameter of the closed `gamma` integrator for which the characteristic grid is exact, below 1/2",
+                Bound::nonnegative),
+      defaulted(
+          "kT", ValueType::number, "J", "0.0",
+          "kT of the thermal start, in which sites are drawn from the Gibbs distribution with the head clamped, or "
+          "of the noise of a semi-infinite line; 0: sites start at rest",
+          Bound::nonnegative),
       {.name = "file",
        .type = ValueType::text,
        .doc =
@@ -216,11 +210,9 @@ EnvironmentKind spring_mass_line_kind() {
   std::vector<Parameter> parameters = line_parameters(attach_parameter("index of the particle at the head, from 0"),
                                                       "M", "mass of each site", "lambda");
   parameters.push_back(
-      {.name = "far_end",
-       .type = ValueType::text,
-       .doc = "boundary condition behind the last site, \"fixed\" where absent; \"matched\" is a dashpot D, the "
-              "transparent boundary of waves that are long compared with the spacing",
-       .choices = {"fixed", "free", "matched"}});
+      choice("far_end", {"fixed", "free", "matched"},
+             "boundary condition behind the last site, \"fixed\" where absent; \"matched\" is a dashpot D, the "
+             "transparent boundary of waves that are long compared with the spacing"));
   parameters.push_back({.name = "half_site",
                         .type = ValueType::boolean,
                         .doc =
@@ -275,10 +267,9 @@ EnvironmentKind spring_inerter_line_kind() {
                        "force k (u_1 - u_0) on the first particle, its opposite on the second",
            .source = "limebeer2020, eqs. (15)-(20)",
            .keywords = {"transparent boundary", "semi-infinite line"},
-           .parameters = line_parameters({.name = "attach",
-                                          .type = ValueType::integers,
-                                          .doc = "indices of the two particles [head, far], from 0; default: [0, 1], "
-                                                 "or what `couple` states"},
+           .parameters = line_parameters(optional("attach", ValueType::integers, "",
+                                                  "indices of the two particles [head, far], from 0; default: [0, 1], "
+                                                  "or what `couple` states"),
                                          "b", "inertance of each site", "k"),
            .notes = "Damps the relative motion of the two by D = sqrt(k b) until the echo at t_r = 2 sites sqrt(b/k). "
                     "Displacements of its sites are relative to the second particle."},

@@ -3,8 +3,34 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
 namespace bathline {
+
+Parameter required(std::string name, ValueType type, std::string units, std::string doc, Bound bound) {
+  Parameter parameter = optional(std::move(name), type, std::move(units), std::move(doc), bound);
+  parameter.required = true;
+  return parameter;
+}
+
+Parameter optional(std::string name, ValueType type, std::string units, std::string doc, Bound bound) {
+  return {.name = std::move(name), .type = type, .units = std::move(units), .doc = std::move(doc), .bound = bound};
+}
+
+Parameter defaulted(std::string name, ValueType type, std::string units, std::string default_value, std::string doc,
+                    Bound bound) {
+  Parameter parameter = optional(std::move(name), type, std::move(units), std::move(doc), bound);
+  parameter.default_value = std::move(default_value);
+  return parameter;
+}
+
+Parameter choice(std::string name, std::vector<std::string> choices, std::string doc, std::string default_value) {
+  return {.name = std::move(name),
+          .type = ValueType::text,
+          .doc = std::move(doc),
+          .default_value = std::move(default_value),
+          .choices = std::move(choices)};
+}
 
 const CatalogueEntry* find_entry(std::span<const CatalogueEntry> entries, const std::string& name) {
   const auto entry = std::find_if(entries.begin(), entries.end(), [&](const CatalogueEntry& e) {

@@ -44,6 +44,13 @@ struct Parameter {
   std::vector<ValueType> alternative_types = {};
 };
 
+// Parameters of tables: the key must be given, may be absent, has a default value, or is one of `choices`.
+Parameter required(std::string name, ValueType type, std::string units, std::string doc, Bound bound = Bound::any);
+Parameter optional(std::string name, ValueType type, std::string units, std::string doc, Bound bound = Bound::any);
+Parameter defaulted(std::string name, ValueType type, std::string units, std::string default_value, std::string doc,
+                    Bound bound = Bound::any);
+Parameter choice(std::string name, std::vector<std::string> choices, std::string doc, std::string default_value = {});
+
 /// Another name of an entry that recipes may use, and the keys that it sets: `midpoint` is `gauss` with `stages = 1`.
 struct Alias {
   std::string name;

@@ -10,33 +10,6 @@ namespace {
 
 using enum ValueType;
 
-// Constructors of parameters for the tables below.
-Parameter required(std::string name, ValueType type, std::string units, std::string doc, Bound bound = Bound::any) {
-  return {.name = std::move(name),
-          .type = type,
-          .units = std::move(units),
-          .doc = std::move(doc),
-          .required = true,
-          .bound = bound};
-}
-
-Parameter optional(std::string name, ValueType type, std::string units, std::string doc, Bound bound = Bound::any) {
-  return {.name = std::move(name), .type = type, .units = std::move(units), .doc = std::move(doc), .bound = bound};
-}
-
-Parameter defaulted(std::string name, ValueType type, std::string default_value, std::string doc,
-                    Bound bound = Bound::any) {
-  return {.name = std::move(name),
-          .type = type,
-          .doc = std::move(doc),
-          .default_value = std::move(default_value),
-          .bound = bound};
-}
-
-Parameter choice(std::string name, std::vector<std::string> choices, std::string doc) {
-  return {.name = std::move(name), .type = text, .doc = std::move(doc), .choices = std::move(choices)};
-}
-
 Parameter list_of(std::string name, std::vector<Parameter> members, std::string doc) {
   return {.name = std::move(name), .type = tables, .doc = std::move(doc), .members = std::move(members)};
 }
@@ -108,10 +81,10 @@ std::vector<Parameter> integrator_keys() {
                Bound::positive),
       optional("environments", texts, "", "Names of the environments of a closed run; default: all of them."),
       defaulted(
-          "noise", boolean, "true",
+          "noise", boolean, "", "true",
           "Langevin noise of an open run at a temperature, bath noise of a closed run with a warm memory; false runs "
           "without noise."),
-      defaulted("allow_unstable", boolean, "false", "Allows a step beyond the stability limit."),
+      defaulted("allow_unstable", boolean, "", "false", "Allows a step beyond the stability limit."),
   };
 }
 
@@ -122,7 +95,7 @@ std::vector<Parameter> section_keys() {
       optional("of", text, "",
                "Formula in the coordinates of the system (its own names, or `x`, `y`, `z`, for several particles `x0`, "
                "`y0`, `x1`), the velocities (the same with `_dot`) and the time `t`. Either this or `period`."),
-      defaulted("at", number, "0.0", "The level of `of` that is crossed."),
+      defaulted("at", number, "", "0.0", "The level of `of` that is crossed."),
       std::move(direction),
       optional("period", number, "s", "Period of a stroboscopic section, whatever the step.", Bound::positive),
   };
@@ -130,16 +103,16 @@ std::vector<Parameter> section_keys() {
 
 std::vector<Parameter> output_keys() {
   return {
-      defaulted("every", integer, "1", "Steps between two records.", Bound::positive),
+      defaulted("every", integer, "", "1", "Steps between two records.", Bound::positive),
       optional("snapshots", integer, "", "Steps between two snapshots of the lines; default: no snapshots.",
                Bound::positive),
-      defaulted("site_stride", integer, "1", "Stride of the sites in a snapshot.", Bound::positive),
+      defaulted("site_stride", integer, "", "1", "Stride of the sites in a snapshot.", Bound::positive),
       defaulted(
-          "particles_only", boolean, "false",
+          "particles_only", boolean, "", "false",
           "Drops sites of lines that can no longer affect a particle, and with them the energies of the environments, "
           "which are recorded as NaN."),
       defaulted(
-          "work_rules", boolean, "false",
+          "work_rules", boolean, "", "false",
           "Records ledger_left, ledger_trapezoid, ledger_displacements and ledger_hermite beside energy_total: the "
           "work of damping by quadrature rules over the records, the same for every integrator, the last of order 6; "
           "energy_dissipated is summed over the steps by the rule of each integrator."),
@@ -181,7 +154,7 @@ std::vector<Parameter> claim_keys() {
       optional("until", number, "s", "End of the time window; default: the end of the run."),
       optional("source", text, "", "Where the claim is made."),
       optional("note", text, "", "Remark."),
-      defaulted("supported", boolean, "true", "False for a claim that is expected to fail."),
+      defaulted("supported", boolean, "", "true", "False for a claim that is expected to fail."),
   };
 }
 
@@ -190,7 +163,7 @@ std::vector<Parameter> series_keys() {
                           "Quantity that is drawn: <integrator>.<variable>; for a single number of several cases, "
                           "with {} in place of each of `cases`; or values of a theory.");
   Parameter x = optional("x", text, "", "Quantity along the horizontal axis, or values; default: that of the panel.");
-  Parameter scale = defaulted("scale", number, "1.0", "Factor on the values, or one for each of them.");
+  Parameter scale = defaulted("scale", number, "", "1.0", "Factor on the values, or one for each of them.");
   of.alternative_types = x.alternative_types = scale.alternative_types = {ValueType::numbers};
   return {
       std::move(of),
@@ -220,7 +193,7 @@ std::vector<Parameter> panel_keys() {
       optional("title", text, "", "Title above the panel."),
       optional("xlabel", text, "", "Label of the horizontal axis."),
       optional("ylabel", text, "", "Label of the vertical axis."),
-      defaulted("x", text, "\"time\"", "Quantity along the horizontal axis."),
+      defaulted("x", text, "", "\"time\"", "Quantity along the horizontal axis."),
       optional("xlim", numbers, "", "Lower and upper end of the horizontal axis."),
       optional("ylim", numbers, "", "Lower and upper end of the vertical axis."),
       choice("xscale", {"linear", "log"}, "Scale of the horizontal axis."),
@@ -253,7 +226,7 @@ std::vector<Parameter> figure_keys() {
 const std::vector<Parameter>& recipe_keys() {
   static const std::vector<Parameter> keys = {
       required("title", text, "", "One line on what the experiment shows."),
-      defaulted("seed", integer, "0", "Seed of all random numbers.", Bound::nonnegative)};
+      defaulted("seed", integer, "", "0", "Seed of all random numbers.", Bound::nonnegative)};
   return keys;
 }
 
@@ -292,7 +265,7 @@ const std::vector<SectionSchema>& recipe_sections() {
        .chooser = "kind",
        .entries = &CatalogueSchema::studies,
        .catalogue_name = "studies",
-       .parameters = {defaulted("kind", text, "\"trajectory\"", "Kind of study.")}},
+       .parameters = {defaulted("kind", text, "", "\"trajectory\"", "Kind of study.")}},
       {.name = "output", .doc = "What is recorded.", .parameters = output_keys()},
       {.name = "claims",
        .doc = "A statement that is checked against the results.",

@@ -206,16 +206,13 @@ StudyKind commutativity_kind() {
        .equation = "D2 L_d(q-, q) + f+(q-, q) + D1 L_d(q, q+) + f-(q, q+) = 0  against  the open gamma scheme\n"
                    "p- = -D1 L_d - f-,  p+ = D2 L_d + f+",
        .source = "farshi2018, Theorems 4.3 and 5.4, eqs. (46)-(48) and (52)",
-       .parameters = {{.name = "random_dampings",
-                       .type = ValueType::integer,
-                       .doc = "number of random positive semi-definite damping matrices compared besides the system's "
-                              "own, drawn with the recipe's `seed`",
-                       .default_value = "0",
-                       .bound = Bound::nonnegative},
-                      {.name = "damping_scale",
-                       .units = "kg/s",
-                       .doc = "mean of the diagonal of a random damping matrix",
-                       .bound = Bound::positive}},
+       .parameters = {defaulted(
+                          "random_dampings", ValueType::integer, "", "0",
+                          "number of random positive semi-definite damping matrices compared besides the system's "
+                          "own, drawn with the recipe's `seed`",
+                          Bound::nonnegative),
+                      optional("damping_scale", ValueType::number, "kg/s",
+                               "mean of the diagonal of a random damping matrix", Bound::positive)},
        .notes =
            "Every open run of `gamma` is compared. Group commutativity/<integrator>: difference_q, difference_p, "
            "difference_matching (p+ and p-) and fraction_..., their ratios to the round-off bounds, by damping matrix; "

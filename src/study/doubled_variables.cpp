@@ -314,23 +314,17 @@ StudyKind doubled_variables_kind() {
                 .source = "martin2018, Definition 5.1, Theorems 6.1 and 7.1, section 7, Propositions 7.3 and 7.4",
                 .keywords = {"duplicated variables", "galley", "lagrange-d'alembert"},
                 .parameters =
-                    {{.name = "draws",
-                      .type = ValueType::integer,
-                      .doc = "number of random positions at which equations and antisymmetry are compared, drawn with "
-                             "the recipe's `seed`",
-                      .default_value = "100",
-                      .bound = Bound::positive},
-                     {.name = "spread",
-                      .units = "m",
-                      .doc = "largest distance of a component of a random position from the start",
-                      .required = true,
-                      .bound = Bound::positive},
-                     {.name = "order_steps",
-                      .type = ValueType::numbers,
-                      .units = "s",
-                      .doc = "steps with which L~_d is compared with the exact discrete Lagrangian, between random "
-                             "positions whose mean velocities differ from those of the start by at most `spread`",
-                      .bound = Bound::positive}},
+                    {defaulted(
+                         "draws", ValueType::integer, "", "100",
+                         "number of random positions at which equations and antisymmetry are compared, drawn with "
+                         "the recipe's `seed`",
+                         Bound::positive),
+                     required("spread", ValueType::number, "m",
+                              "largest distance of a component of a random position from the start", Bound::positive),
+                     optional("order_steps", ValueType::numbers, "s",
+                              "steps with which L~_d is compared with the exact discrete Lagrangian, between random "
+                              "positions whose mean velocities differ from those of the start by at most `spread`",
+                              Bound::positive)},
                 .notes =
                     "Examines every open run of `gamma` and `lobatto` of any system without an action z: L may be "
                     "typed, and f is the sum of damping, `force` and `drive`. Group doubled-variables/<integrator>: "

@@ -183,11 +183,9 @@ StudyKind energy_kind() {
                           "number of blocks of time whose means are fitted; oscillations shorter than a block cancel",
                       .default_value = "50",
                       .bound = Bound::positive},
-                     {.name = "invariants",
-                      .type = ValueType::boolean,
-                      .doc = "whether the invariants of splittings of linear closed systems are recorded as well; "
-                             "every record then gathers all sites",
-                      .default_value = "false"}},
+                     defaulted("invariants", ValueType::boolean, "", "false",
+                               "whether the invariants of splittings of linear closed systems are recorded as well; "
+                               "every record then gathers all sites")},
                 .notes =
                     "Group energy/<integrator>: block_mean, initial, largest_deviation, peak_to_peak_first_half, "
                     "peak_to_peak_second_half, drift, drift_error, drift_in_errors; of the discrete invariant of "

@@ -134,40 +134,25 @@ std::unique_ptr<Study> make_ensemble(const Recipe& recipe, const Experiment& exp
 
 StudyKind ensemble_kind() {
   std::vector<Parameter> parameters = {
-      {.name = "realisations",
-       .type = ValueType::integer,
-       .doc = "number of realisations with independent random numbers",
-       .required = true,
-       .bound = Bound::positive},
-      {.name = "burn_in",
-       .units = "s",
-       .doc = "burn-in: time at which averages over time start, after the initial state has decayed",
-       .default_value = "0.0",
-       .bound = Bound::nonnegative},
-      {.name = "max_lag",
-       .units = "s",
-       .doc = "longest lag of autocorrelations; left out, there are none",
-       .bound = Bound::nonnegative},
-      {.name = "blocks",
-       .type = ValueType::integer,
-       .doc = "number of blocks of a realisation, each one sample of the averages over time and their errors; a block "
-              "must be longer than the correlation time",
-       .default_value = "1",
-       .bound = Bound::positive},
-      {.name = "ranks_per_realisation",
-       .type = ValueType::integer,
-       .doc = "number of ranks that share a realisation, for environments that are too large for one rank",
-       .default_value = "1",
-       .bound = Bound::positive},
-      {.name = "series",
-       .type = ValueType::boolean,
-       .doc = "whether means at every record are written besides averages over time",
-       .default_value = "true"},
-      {.name = "saved_paths",
-       .type = ValueType::integer,
-       .doc = "number of realisations whose paths are written, the first ones",
-       .default_value = "0",
-       .bound = Bound::nonnegative}};
+      required("realisations", ValueType::integer, "", "number of realisations with independent random numbers",
+               Bound::positive),
+      defaulted("burn_in", ValueType::number, "s", "0.0",
+                "burn-in: time at which averages over time start, after the initial state has decayed",
+                Bound::nonnegative),
+      optional("max_lag", ValueType::number, "s", "longest lag of autocorrelations; left out, there are none",
+               Bound::nonnegative),
+      defaulted(
+          "blocks", ValueType::integer, "", "1",
+          "number of blocks of a realisation, each one sample of the averages over time and their errors; a block "
+          "must be longer than the correlation time",
+          Bound::positive),
+      defaulted("ranks_per_realisation", ValueType::integer, "", "1",
+                "number of ranks that share a realisation, for environments that are too large for one rank",
+                Bound::positive),
+      defaulted("series", ValueType::boolean, "", "true",
+                "whether means at every record are written besides averages over time"),
+      defaulted("saved_paths", ValueType::integer, "", "0",
+                "number of realisations whose paths are written, the first ones", Bound::nonnegative)};
   for (Parameter& parameter : measurement_parameters()) parameters.push_back(std::move(parameter));
   parameters.push_back(slopes_parameter());
   return {

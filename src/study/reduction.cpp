@@ -267,23 +267,16 @@ StudyKind reduction_kind() {
                 .summary = "difference of closed and reduced runs until, at and after the echo",
                 .equation = "difference(t) = max over axes |q_closed - q_open|, per particle",
                 .source = "limebeer2020, Theorem IV.1; farshi2018, eq. (65)",
-                .parameters = {{.name = "pairs",
-                                .type = ValueType::texts,
-                                .doc = "pairs of integrators to compare, \"closed:reduced\"; default: each closed "
-                                       "integrator with the first open one of the same step"},
-                               {.name = "threshold",
-                                .doc = "smallest difference that counts, relative to the amplitude",
-                                .default_value = "1e-9",
-                                .bound = Bound::positive},
-                               {.name = "memory",
-                                .type = ValueType::boolean,
-                                .doc = "whether memory kernel and random force of the environments are measured as "
-                                       "well, as in the study `memory-kernel`",
-                                .default_value = "false"},
-                               {.name = "momenta",
-                                .type = ValueType::boolean,
-                                .doc = "whether momenta are compared as well; every record then gathers all sites",
-                                .default_value = "false"}},
+                .parameters = {optional("pairs", ValueType::texts, "",
+                                        "pairs of integrators to compare, \"closed:reduced\"; default: each closed "
+                                        "integrator with the first open one of the same step"),
+                               defaulted("threshold", ValueType::number, "", "1e-9",
+                                         "smallest difference that counts, relative to the amplitude", Bound::positive),
+                               defaulted("memory", ValueType::boolean, "", "false",
+                                         "whether memory kernel and random force of the environments are measured as "
+                                         "well, as in the study `memory-kernel`"),
+                               defaulted("momenta", ValueType::boolean, "", "false",
+                                         "whether momenta are compared as well; every record then gathers all sites")},
                 .notes =
                     "Group reduction/<closed integrator>: difference, amplitude, echo_time, until_echo, after_echo, "
                     "first_difference_step; with momenta difference_p of m v, canonical_p, which for the far particle "

@@ -263,10 +263,9 @@ StudyKind substituting_system_kind() {
            "a damped linear system represented in each step by a conservative one: comparison of transition matrices",
        .equation = "K~_ii = 2 sum_j C_ij (q_j+ - q_j) / (tau (q_i + q_i+));  F1 with K and C, F2 with K + K~",
        .source = "luo2010, eqs. (37), (42), (51)-(71)",
-       .parameters = {{.name = "offset",
-                       .units = "m",
-                       .doc = "offset of all positions of a second initial state, from which substitute and damped "
-                              "system are advanced as well"}},
+       .parameters = {optional("offset", ValueType::number, "m",
+                               "offset of all positions of a second initial state, from which substitute and damped "
+                               "system are advanced as well")},
        .notes = "Examines every open run of `time-centred`. Group substituting-system/<integrator>: damped_defect, max "
                 "|F1^T J F1 - J|; defect, difference_q, difference_p of F2 and F2 z - F1 z with their round-off bounds "
                 "over time, largest_... and `fraction` of the bounds overall; stiffness, the diagonal of K~; "

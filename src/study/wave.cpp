@@ -155,11 +155,8 @@ StudyKind wave_kind() {
        .summary = "speed of the front on a line and time of its echo",
        .equation = "front(t) = farthest site with |w| >= threshold;  incoming velocity (x' + F/D) / 2 at the head",
        .source = "limebeer2020, Theorem III.1 and eq. (33)",
-       .parameters = {{.name = "threshold",
-                       .units = "m",
-                       .doc = "smallest displacement that counts as the front",
-                       .required = true,
-                       .bound = Bound::positive}},
+       .parameters = {required("threshold", ValueType::number, "m", "smallest displacement that counts as the front",
+                               Bound::positive)},
        .notes = "Examines the first environment of the first closed integrator. Group wave: front_site, front_speed, "
                 "echo_time, incoming_velocity and, for a line of equal sites, the theoretical speed and time."},
       make_wave};

@@ -36,20 +36,18 @@ void build(const Section& section, const Catalogue<PotentialKind>&, ParticleSyst
 }
 
 SystemKind pendulum_kind() {
-  std::vector<Parameter> parameters = {
-      {.name = "m", .units = "kg", .doc = "mass of the bob", .required = true, .bound = Bound::positive},
-      {.name = "l", .units = "m", .doc = "length", .required = true, .bound = Bound::positive},
-      {.name = "g",
-       .units = "m/s^2",
-       .doc = "acceleration of gravity",
-       .default_value = "9.81",
-       .bound = Bound::positive}};
-  for (Parameter& parameter : start_parameters()) parameters.push_back(std::move(parameter));
   return {{.name = "pendulum",
            .summary = "plane pendulum with its angle as the coordinate",
            .equation = "m l^2 theta'' + m g l sin(theta) = 0",
            .source = "arnold1989, section 4",
-           .parameters = std::move(parameters)},
+           .parameters = with_start(
+               {{.name = "m", .units = "kg", .doc = "mass of the bob", .required = true, .bound = Bound::positive},
+                {.name = "l", .units = "m", .doc = "length", .required = true, .bound = Bound::positive},
+                {.name = "g",
+                 .units = "m/s^2",
+                 .doc = "acceleration of gravity",
+                 .default_value = "9.81",
+                 .bound = Bound::positive}})},
           build};
 }
 

@@ -9,10 +9,7 @@
 namespace bathline {
 
 Parameter coordinates_parameter() {
-  return {.name = "coordinates",
-          .type = ValueType::texts,
-          .doc = "names of the coordinates, such as [\"x\", \"y\"]",
-          .required = true};
+  return required("coordinates", ValueType::texts, "", "names of the coordinates, such as [\"x\", \"y\"]");
 }
 
 std::optional<FormulaScope> read_coordinates(const Section& section, ParticleSystem& system, Mistakes& mistakes) {

@@ -38,12 +38,11 @@ bool is_force(const Section& section, const FormulaScope& scope, Expression valu
 }  // namespace
 
 Parameter force_parameter(const std::string& beside) {
-  return {.name = "force",
-          .type = ValueType::texts,
-          .units = "N",
-          .doc = "a force on each coordinate in addition to that of " + beside +
-                 ", in closed and open runs: formulas in coordinates, velocities and `t`, such as [\"-0.1*x_dot\", "
-                 "\"F0*cos(omega*t)\"]"};
+  return optional(
+      "force", ValueType::texts, "N",
+      "a force on each coordinate in addition to that of " + beside +
+          ", in closed and open runs: formulas in coordinates, velocities and `t`, such as [\"-0.1*x_dot\", "
+          "\"F0*cos(omega*t)\"]");
 }
 
 std::vector<Expression> read_force(const Section& section, FormulaScope& scope, const ParticleSystem& system,

@@ -35,13 +35,11 @@ bool is_reserved_name(std::string_view name) {
 }  // namespace
 
 Parameter observables_parameter() {
-  Parameter observable = {
-      .name = wildcard_key,
-      .type = ValueType::table,
-      .doc = "a formula, or a table of a formula and its units",
-      .members = {
-          {.name = "formula", .type = ValueType::text, .doc = "in coordinates, velocities and t", .required = true},
-          {.name = "units", .type = ValueType::text, .doc = "its units", .default_value = "\"1\""}}};
+  Parameter observable = {.name = wildcard_key,
+                          .type = ValueType::table,
+                          .doc = "a formula, or a table of a formula and its units",
+                          .members = {required("formula", ValueType::text, "", "in coordinates, velocities and t"),
+                                      defaulted("units", ValueType::text, "", "\"1\"", "its units")}};
   observable.alternative_types = {ValueType::text};
   return {.name = "observables",
           .type = ValueType::table,

@@ -25,7 +25,7 @@ Parameter formula_parameters(const std::string& key) {
   return {.name = key,
           .type = ValueType::table,
           .doc = "named numbers for use in formulas, such as { F0 = 0.3, omega = 1.2 }",
-          .members = {{.name = wildcard_key, .doc = "a number with a name of your choice"}}};
+          .members = {optional(wildcard_key, ValueType::number, "", "a number with a name of your choice")}};
 }
 
 bool check_formula_name(const Section& section, const std::string& key, const std::string& name,

@@ -245,46 +245,33 @@ std::string remedies(const KernelRequest& request, const std::string& kind, cons
 }  // namespace
 
 std::vector<Parameter> kernel_parameters() {
-  return {{.name = "kernel",
-           .type = ValueType::text,
-           .units = "N/m",
-           .doc = "gamma(t), a formula in `t` such as \"k*exp(-t^2/s^2)\"; it has to decay"},
-          {.name = "kernel_file",
-           .type = ValueType::text,
-           .doc = "table of gamma(t): a time (s) from 0 on and a value (N/m) per line, interpolated linearly, down to "
-                  "0; relative to the folder of the recipe"},
-          {.name = "spectral_density",
-           .type = ValueType::text,
-           .units = "N/m",
-           .doc = "J(w), a formula in `w` such as \"D*w*exp(-w/c)\": gamma(t) = (2/pi) integral J(w)/w cos(w t) dw"},
-          {.name = "spectral_density_file",
-           .type = ValueType::text,
-           .doc = "table of J(w): a frequency (rad/s) and a value (N/m) per line, interpolated linearly from the "
-                  "origin on, down to 0; relative to the folder of the recipe"},
-          {.name = "omega_max",
-           .units = "rad/s",
-           .doc = "frequency above which the density is 0; default: the frequency above which it is within `tolerance`",
-           .bound = Bound::positive},
-          {.name = "representation",
-           .type = ValueType::text,
-           .doc = "representation of the kernel: a \"star\" of oscillators, as a `heat-bath`, a \"chain\" of unequal "
-                  "sites, as a line, or decaying \"exponentials\" (Prony series); default: that with the fewest "
-                  "numbers within `tolerance`",
-           .choices = {"star", "chain", "exponentials"}},
-          {.name = "fit",
-           .type = ValueType::text,
-           .doc = "for a `kernel` or `kernel_file` that is not passive, as measured ones with noise: the nearest "
-                  "\"passive\" kernel, a sum of decaying cosines with stiffnesses that are not negative, at most "
-                  "`tolerance` away",
-           .choices = {"passive"}},
-          {.name = "tolerance",
-           .doc = "error of the kernel, integrated until `horizon`, relative to the integral of its absolute values",
-           .default_value = "1e-8",
-           .bound = Bound::positive},
-          {.name = "horizon",
-           .units = "s",
-           .doc = "time until which the kernel is within `tolerance`; default: the end of the run",
-           .bound = Bound::positive}};
+  return {
+      optional("kernel", ValueType::text, "N/m",
+               "gamma(t), a formula in `t` such as \"k*exp(-t^2/s^2)\"; it has to decay"),
+      optional("kernel_file", ValueType::text, "",
+               "table of gamma(t): a time (s) from 0 on and a value (N/m) per line, interpolated linearly, down to "
+               "0; relative to the folder of the recipe"),
+      optional("spectral_density", ValueType::text, "N/m",
+               "J(w), a formula in `w` such as \"D*w*exp(-w/c)\": gamma(t) = (2/pi) integral J(w)/w cos(w t) dw"),
+      optional("spectral_density_file", ValueType::text, "",
+               "table of J(w): a frequency (rad/s) and a value (N/m) per line, interpolated linearly from the "
+               "origin on, down to 0; relative to the folder of the recipe"),
+      optional("omega_max", ValueType::number, "rad/s",
+               "frequency above which the density is 0; default: the frequency above which it is within `tolerance`",
+               Bound::positive),
+      choice("representation", {"star", "chain", "exponentials"},
+             "representation of the kernel: a \"star\" of oscillators, as a `heat-bath`, a \"chain\" of unequal "
+             "sites, as a line, or decaying \"exponentials\" (Prony series); default: that with the fewest "
+             "numbers within `tolerance`"),
+      choice("fit", {"passive"},
+             "for a `kernel` or `kernel_file` that is not passive, as measured ones with noise: the nearest "
+             "\"passive\" kernel, a sum of decaying cosines with stiffnesses that are not negative, at most "
+             "`tolerance` away"),
+      defaulted("tolerance", ValueType::number, "", "1e-8",
+                "error of the kernel, integrated until `horizon`, relative to the integral of its absolute values",
+                Bound::positive),
+      optional("horizon", ValueType::number, "s",
+               "time until which the kernel is within `tolerance`; default: the end of the run", Bound::positive)};
 }
 
 std::vector<std::string> kernel_keys(const Section& section) {

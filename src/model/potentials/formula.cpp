@@ -106,12 +106,8 @@ PotentialKind formula_potential_kind() {
            .summary = "a potential given by a formula",
            .equation = "V(r) = the formula",
            .source = "your formula",
-           .parameters = {{.name = "V",
-                           .type = ValueType::text,
-                           .units = "J",
-                           .doc = "a formula in r, such as \"D*(1 - exp(-a*(r - r0)))^2\"",
-                           .required = true},
-                          {.name = wildcard_key, .doc = "a number with this name in the formula"}},
+           .parameters = {required("V", ValueType::text, "J", "a formula in r, such as \"D*(1 - exp(-a*(r - r0)))^2\""),
+                          optional(wildcard_key, ValueType::number, "", "a number with this name in the formula")},
            .notes = "With one axis r is the signed separation, with several the distance. As an external potential the "
                     "formula may also use the particle's coordinates x, y and z. Derivatives are exact."},
           build};

@@ -24,23 +24,19 @@ class FputPotential final : public SimdPotential<FputPotential> {
 }  // namespace
 
 PotentialKind fput_potential_kind() {
-  return {{.name = "fput",
-           .summary = "anharmonic springs of the chain of Fermi, Pasta, Ulam and Tsingou",
-           .equation = "V(s) = k s^2 / 2 + alpha s^3 / 3 + beta s^4 / 4",
-           .source = "fermi1955",
-           .parameters = {{.name = "k", .units = "N/m", .doc = "stiffness", .required = true, .bound = Bound::positive},
-                          {.name = "alpha", .units = "N/m^2", .doc = "cubic coefficient", .default_value = "0.0"},
-                          {.name = "beta",
-                           .units = "N/m^3",
-                           .doc = "quartic coefficient",
-                           .default_value = "0.0",
-                           .bound = Bound::nonnegative}},
-           .notes = "For chains on one axis: pairs = \"neighbours\" with ends = \"free\" or \"fixed\", or \"ring\"; "
-                    "positions are displacements from the equilibrium."},
-          [](const Section& section, Mistakes&) -> std::shared_ptr<const PairPotential> {
-            return std::make_shared<FputPotential>(section.number("k"), section.number("alpha"),
-                                                   section.number("beta"));
-          }};
+  return {
+      {.name = "fput",
+       .summary = "anharmonic springs of the chain of Fermi, Pasta, Ulam and Tsingou",
+       .equation = "V(s) = k s^2 / 2 + alpha s^3 / 3 + beta s^4 / 4",
+       .source = "fermi1955",
+       .parameters = {required("k", ValueType::number, "N/m", "stiffness", Bound::positive),
+                      defaulted("alpha", ValueType::number, "N/m^2", "0.0", "cubic coefficient"),
+                      defaulted("beta", ValueType::number, "N/m^3", "0.0", "quartic coefficient", Bound::nonnegative)},
+       .notes = "For chains on one axis: pairs = \"neighbours\" with ends = \"free\" or \"fixed\", or \"ring\"; "
+                "positions are displacements from the equilibrium."},
+      [](const Section& section, Mistakes&) -> std::shared_ptr<const PairPotential> {
+        return std::make_shared<FputPotential>(section.number("k"), section.number("alpha"), section.number("beta"));
+      }};
 }
 
 }  // namespace bathline

@@ -29,12 +29,9 @@ PotentialKind harmonic_potential_kind() {
            .summary = "linear spring",
            .equation = "V(s) = k (s - rest_length)^2 / 2",
            .source = "farshi2018, section 6: V of the binary oscillator is the one with rest length 0",
-           .parameters = {{.name = "k", .units = "N/m", .doc = "stiffness", .required = true, .bound = Bound::positive},
-                          {.name = "rest_length",
-                           .units = "m",
-                           .doc = "separation at which its force is zero",
-                           .default_value = "0.0",
-                           .bound = Bound::nonnegative}},
+           .parameters = {required("k", ValueType::number, "N/m", "stiffness", Bound::positive),
+                          defaulted("rest_length", ValueType::number, "m", "0.0",
+                                    "separation at which its force is zero", Bound::nonnegative)},
            .notes = "With rest length 0 the motion is linear, and reference solutions are matrix exponentials."},
           [](const Section& section, Mistakes&) -> std::shared_ptr<const PairPotential> {
             return std::make_shared<HarmonicPotential>(section.number("k"), section.number("rest_length"));

@@ -35,24 +35,17 @@ class LennardJonesPotential final : public SimdPotential<LennardJonesPotential> 
 }  // namespace
 
 PotentialKind lennard_jones_potential_kind() {
-  return {{.name = "lennard-jones",
-           .summary = "Lennard-Jones potential between neutral atoms",
-           .equation = "V(s) = 4 epsilon ((sigma / s)^12 - (sigma / s)^6)",
-           .source = "lennardjones1931",
-           .parameters = {{.name = "epsilon",
-                           .units = "J",
-                           .doc = "depth of the minimum",
-                           .required = true,
-                           .bound = Bound::positive},
-                          {.name = "sigma",
-                           .units = "m",
-                           .doc = "separation at which V changes sign",
-                           .required = true,
-                           .bound = Bound::positive}},
-           .notes = "Its minimum is at s = 2^(1/6) sigma; it is singular at s = 0."},
-          [](const Section& section, Mistakes&) -> std::shared_ptr<const PairPotential> {
-            return std::make_shared<LennardJonesPotential>(section.number("epsilon"), section.number("sigma"));
-          }};
+  return {
+      {.name = "lennard-jones",
+       .summary = "Lennard-Jones potential between neutral atoms",
+       .equation = "V(s) = 4 epsilon ((sigma / s)^12 - (sigma / s)^6)",
+       .source = "lennardjones1931",
+       .parameters = {required("epsilon", ValueType::number, "J", "depth of the minimum", Bound::positive),
+                      required("sigma", ValueType::number, "m", "separation at which V changes sign", Bound::positive)},
+       .notes = "Its minimum is at s = 2^(1/6) sigma; it is singular at s = 0."},
+      [](const Section& section, Mistakes&) -> std::shared_ptr<const PairPotential> {
+        return std::make_shared<LennardJonesPotential>(section.number("epsilon"), section.number("sigma"));
+      }};
 }
 
 }  // namespace bathline

@@ -32,24 +32,19 @@ class MorsePotential final : public PairPotential {
 }  // namespace
 
 PotentialKind morse_potential_kind() {
-  return {
-      {.name = "morse",
-       .summary = "Morse potential of a chemical bond that can break",
-       .equation = "V(s) = depth ((1 - e)^2 - 1),  e = exp(-(s - r0) / width)",
-       .source = "morse1929",
-       .parameters =
-           {{.name = "depth", .units = "J", .doc = "dissociation energy", .required = true, .bound = Bound::positive},
-            {.name = "width", .units = "m", .doc = "decay length", .required = true, .bound = Bound::positive},
-            {.name = "r0",
-             .units = "m",
-             .doc = "separation at equilibrium",
-             .required = true,
-             .bound = Bound::nonnegative}},
-       .notes = "Zero at large separations; stiffness 2 depth / width^2 at equilibrium. With one axis s is signed, "
-                "q[b] - q[a] of a pair a < b, so the equilibrium has particle b to the right of particle a."},
-      [](const Section& section, Mistakes&) -> std::shared_ptr<const PairPotential> {
-        return std::make_shared<MorsePotential>(section.number("depth"), section.number("width"), section.number("r0"));
-      }};
+  return {{.name = "morse",
+           .summary = "Morse potential of a chemical bond that can break",
+           .equation = "V(s) = depth ((1 - e)^2 - 1),  e = exp(-(s - r0) / width)",
+           .source = "morse1929",
+           .parameters = {required("depth", ValueType::number, "J", "dissociation energy", Bound::positive),
+                          required("width", ValueType::number, "m", "decay length", Bound::positive),
+                          required("r0", ValueType::number, "m", "separation at equilibrium", Bound::nonnegative)},
+           .notes = "Zero at large separations; stiffness 2 depth / width^2 at equilibrium. With one axis s is signed, "
+                    "q[b] - q[a] of a pair a < b, so the equilibrium has particle b to the right of particle a."},
+          [](const Section& section, Mistakes&) -> std::shared_ptr<const PairPotential> {
+            return std::make_shared<MorsePotential>(section.number("depth"), section.number("width"),
+                                                    section.number("r0"));
+          }};
 }
 
 }  // namespace bathline

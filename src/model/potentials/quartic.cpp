@@ -28,11 +28,9 @@ PotentialKind quartic_potential_kind() {
            .summary = "stiffening or softening spring of Duffing's oscillator",
            .equation = "V(s) = k s^2 / 2 + beta s^4 / 4",
            .source = "kovacic2011, chapter 1",
-           .parameters = {{.name = "k", .units = "N/m", .doc = "stiffness at s = 0, of either sign", .required = true},
-                          {.name = "beta",
-                           .units = "N/m^3",
-                           .doc = "quartic coefficient; positive stiffens, negative softens",
-                           .required = true}},
+           .parameters = {required("k", ValueType::number, "N/m", "stiffness at s = 0, of either sign"),
+                          required("beta", ValueType::number, "N/m^3",
+                                   "quartic coefficient; positive stiffens, negative softens")},
            .notes = "Duffing's oscillator is a `pair-potential` system of one particle with this as `external`."},
           [](const Section& section, Mistakes&) -> std::shared_ptr<const PairPotential> {
             return std::make_shared<QuarticPotential>(section.number("k"), section.number("beta"));

@@ -23,18 +23,17 @@ class TodaPotential final : public PairPotential {
 }  // namespace
 
 PotentialKind toda_potential_kind() {
-  return {
-      {.name = "toda",
-       .summary = "springs of the integrable Toda chain",
-       .equation = "V(s) = (a / b) (exp(-b s) + b s - 1)",
-       .source = "toda1967",
-       .parameters = {{.name = "a", .units = "N", .doc = "strength", .required = true, .bound = Bound::positive},
-                      {.name = "b", .units = "1/m", .doc = "steepness", .required = true, .bound = Bound::positive}},
-       .notes = "Its minimum is at s = 0, of stiffness a b. For chains on one axis: pairs = \"neighbours\" or "
-                "\"ring\"; positions are displacements from the equilibrium."},
-      [](const Section& section, Mistakes&) -> std::shared_ptr<const PairPotential> {
-        return std::make_shared<TodaPotential>(section.number("a"), section.number("b"));
-      }};
+  return {{.name = "toda",
+           .summary = "springs of the integrable Toda chain",
+           .equation = "V(s) = (a / b) (exp(-b s) + b s - 1)",
+           .source = "toda1967",
+           .parameters = {required("a", ValueType::number, "N", "strength", Bound::positive),
+                          required("b", ValueType::number, "1/m", "steepness", Bound::positive)},
+           .notes = "Its minimum is at s = 0, of stiffness a b. For chains on one axis: pairs = \"neighbours\" or "
+                    "\"ring\"; positions are displacements from the equilibrium."},
+          [](const Section& section, Mistakes&) -> std::shared_ptr<const PairPotential> {
+            return std::make_shared<TodaPotential>(section.number("a"), section.number("b"));
+          }};
 }
 
 }  // namespace bathline

@@ -71,37 +71,29 @@ void build_contact(const Section& section, const Catalogue<PotentialKind>& poten
 }  // namespace
 
 SystemKind contact_kind() {
-  std::vector<Parameter> parameters = {
-      {.name = "potential",
-       .type = ValueType::text,
-       .doc = "\"harmonic\" is V = |q|^2 / 2 (1 N/m), \"free\" is V = 0.",
-       .default_value = "\"free\"",
-       .choices = {"free", "harmonic"}},
-      {.name = "external",
-       .type = ValueType::table,
-       .doc =
-           "an additional potential of the distance to the origin, such as { kind = \"quartic\", k = 1.0, beta = 2.0 "
-           "}.",
-       .catalogue_name = "potentials"},
-      {.name = "gamma",
-       .units = "1/s",
-       .doc = "derivative of L with respect to z: momenta decay at the rate -gamma, and grow if it is positive",
-       .required = true},
-      {.name = "z0", .units = "J s", .doc = "initial action", .default_value = "0.0"},
-      {.name = "q1",
-       .type = ValueType::rows,
-       .units = "m",
-       .doc =
-           "position one step after q0, instead of v0, for `herglotz` and `exact`: the method finds the momentum that "
-           "leads there; for `exact` the step is that of [time], whatever its own"}};
-  for (Parameter& parameter : start_parameters()) parameters.push_back(std::move(parameter));
-  for (Parameter& parameter : external_force_parameters()) parameters.push_back(std::move(parameter));
   return {
       {.name = "contact",
        .summary = "one particle of contact mechanics, whose Lagrangian depends on its action",
        .equation = "L = |v|^2 / 2 - V(q) + gamma z,  z' = L:  q'' = -grad V + gamma q'",
        .source = "simoes2020, section 5",
-       .parameters = std::move(parameters),
+       .parameters = with_start_and_forces(
+           {choice("potential", {"free", "harmonic"}, "\"harmonic\" is V = |q|^2 / 2 (1 N/m), \"free\" is V = 0.",
+                   "\"free\""),
+            {.name = "external",
+             .type = ValueType::table,
+             .doc = "an additional potential of the distance to the origin, such as { kind = \"quartic\", k = 1.0, "
+                    "beta = 2.0 "
+                    "}.",
+             .catalogue_name = "potentials"},
+            required("gamma", ValueType::number, "1/s",
+                     "derivative of L with respect to z: momenta decay at the rate -gamma, and grow if it is positive"),
+            defaulted("z0", ValueType::number, "J s", "0.0", "initial action"),
+            {.name = "q1",
+             .type = ValueType::rows,
+             .units = "m",
+             .doc = "position one step after q0, instead of v0, for `herglotz` and `exact`: the method finds the "
+                    "momentum that "
+                    "leads there; for `exact` the step is that of [time], whatever its own"}}),
        .notes =
            "A particle of 1 kg in an open system. Integrators: `herglotz` (order 1), `gauss` and `lobatto` (contact "
            "integrators of any order), `gamma`, `time-centred`, `rk4`, the Euler methods and `exact`. Any other L with "

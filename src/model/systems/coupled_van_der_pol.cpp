@@ -44,30 +44,18 @@ void build_coupled_van_der_pol(const Section& section, const Catalogue<Potential
 }  // namespace
 
 SystemKind coupled_van_der_pol_kind() {
-  std::vector<Parameter> parameters = {{.name = "epsilon",
-                                        .units = "kg/s",
-                                        .doc = "negative damping of the force at the origin",
-                                        .required = true,
-                                        .bound = Bound::nonnegative},
-                                       {.name = "rho",
-                                        .units = "N/m",
-                                        .doc = "stiffness of the second oscillator minus that of the first, which is 1",
-                                        .required = true,
-                                        .bound = Bound::nonnegative},
-                                       {.name = "lambda",
-                                        .units = "N/m",
-                                        .doc = "stiffness of the spring between them",
-                                        .required = true,
-                                        .bound = Bound::nonnegative}};
-  for (Parameter& parameter : start_parameters()) parameters.push_back(std::move(parameter));
-  for (Parameter& parameter : external_force_parameters()) parameters.push_back(std::move(parameter));
   return {
       {.name = "coupled-van-der-pol",
        .summary = "two van der Pol oscillators joined by a spring",
        .equation = "q1'' = -q1 - lambda (q1 - q2) + (epsilon - q1^2) q1'\n"
                    "q2'' = -(1 + rho) q2 + lambda (q1 - q2) + (epsilon - q2^2) q2'",
        .source = "martin2018, section 7.1",
-       .parameters = std::move(parameters),
+       .parameters = with_start_and_forces(
+           {required("epsilon", ValueType::number, "kg/s", "negative damping of the force at the origin",
+                     Bound::nonnegative),
+            required("rho", ValueType::number, "N/m",
+                     "stiffness of the second oscillator minus that of the first, which is 1", Bound::nonnegative),
+            required("lambda", ValueType::number, "N/m", "stiffness of the spring between them", Bound::nonnegative)}),
        .notes = "Unit masses. The power of the force has either sign; energy_dissipated is minus its work. It acts in "
                 "closed runs as well, in addition to the environments."},
       build_coupled_van_der_pol};

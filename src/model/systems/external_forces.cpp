@@ -121,13 +121,10 @@ Parameter drive_parameter() {
 }
 
 std::vector<Parameter> external_force_parameters() {
-  return {drive_parameter(),
-          formula_parameters(),
-          {.name = "uniform_field",
-           .type = ValueType::numbers,
-           .units = "m/s^2",
-           .doc = "acceleration of all particles by a uniform field such as gravity, one number per axis: [0.0, "
-                  "-9.81]"}};
+  return {drive_parameter(), formula_parameters(),
+          optional("uniform_field", ValueType::numbers, "m/s^2",
+                   "acceleration of all particles by a uniform field such as gravity, one number per axis: [0.0, "
+                   "-9.81]")};
 }
 
 void read_external_forces(const Section& section, ParticleSystem& system, Mistakes& mistakes) {

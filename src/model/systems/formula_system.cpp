@@ -94,24 +94,19 @@ void build_formula_system(const Section& section, const Catalogue<PotentialKind>
 }  // namespace
 
 SystemKind formula_kind() {
-  std::vector<Parameter> parameters = {coordinates_parameter(),
-                                       {.name = "masses",
-                                        .type = ValueType::numbers,
-                                        .units = "kg",
-                                        .doc = "one mass per coordinate, or one number where all are equal",
-                                        .required = true,
-                                        .bound = Bound::positive,
-                                        .alternative_types = {ValueType::number}},
-                                       {.name = "V",
-                                        .type = ValueType::text,
-                                        .units = "J",
-                                        .doc = "the potential, a formula in the coordinates",
-                                        .required = true},
-                                       force_parameter("V"),
-                                       observables_parameter(),
-                                       damping_matrix_parameter()};
-  for (Parameter& parameter : start_parameters()) parameters.push_back(std::move(parameter));
-  for (Parameter& parameter : external_force_parameters()) parameters.push_back(std::move(parameter));
+  std::vector<Parameter> parameters =
+      with_start_and_forces({coordinates_parameter(),
+                             {.name = "masses",
+                              .type = ValueType::numbers,
+                              .units = "kg",
+                              .doc = "one mass per coordinate, or one number where all are equal",
+                              .required = true,
+                              .bound = Bound::positive,
+                              .alternative_types = {ValueType::number}},
+                             required("V", ValueType::text, "J", "the potential, a formula in the coordinates"),
+                             force_parameter("V"),
+                             observables_parameter(),
+                             damping_matrix_parameter()});
   parameters.push_back(magnetic_field_parameter());
   return {
       {.name = "formula",

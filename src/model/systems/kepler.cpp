@@ -76,25 +76,17 @@ void build_kepler(const Section& section, const Catalogue<PotentialKind>&, Parti
 }  // namespace
 
 SystemKind kepler_kind() {
-  std::vector<Parameter> parameters = {
-      {.name = "M", .units = "kg", .doc = "mass of the planet", .required = true, .bound = Bound::positive},
-      {.name = "mu",
-       .units = "m^3/s^2",
-       .doc = "strength of the attraction",
-       .required = true,
-       .bound = Bound::positive},
-      {.name = "alpha",
-       .units = "1/s",
-       .doc = "damping rate of open runs, D0 = alpha M; where absent, the damping that the environments imply",
-       .bound = Bound::nonnegative}};
-  for (Parameter& parameter : start_parameters()) parameters.push_back(std::move(parameter));
-  for (Parameter& parameter : external_force_parameters()) parameters.push_back(std::move(parameter));
   return {
       {.name = "kepler",
        .summary = "planar Kepler problem with linear damping",
        .equation = "r'' + alpha r' + mu r / |r|^3 = 0",
        .source = "limebeer2020, eqs. (62)-(66)",
-       .parameters = std::move(parameters),
+       .parameters = with_start_and_forces(
+           {required("M", ValueType::number, "kg", "mass of the planet", Bound::positive),
+            required("mu", ValueType::number, "m^3/s^2", "strength of the attraction", Bound::positive),
+            optional("alpha", ValueType::number, "1/s",
+                     "damping rate of open runs, D0 = alpha M; where absent, the damping that the environments imply",
+                     Bound::nonnegative)}),
        .notes = "One particle with two axes: q0 = [[5.0, 0.0]]. Records angular_momentum and laplace_runge_lenz; the "
                 "time integral of the latter is computed by the trapezoidal rule over the records."},
       build_kepler};

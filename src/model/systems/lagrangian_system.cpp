@@ -91,28 +91,26 @@ void build_lagrangian_system(const Section& section, const Catalogue<PotentialKi
 }  // namespace
 
 SystemKind lagrangian_kind() {
-  std::vector<Parameter> parameters = {
-      coordinates_parameter(),
-      {.name = "L",
-       .type = ValueType::text,
-       .units = "J",
-       .doc =
-           "the Lagrangian, a formula in the coordinates, their velocities (`x_dot` is that of `x`), the time `t` and "
-           "the action `z` (contact mechanics)",
-       .required = true},
-      {.name = "z0", .units = "J s", .doc = "initial action where L depends on `z`; 0 where absent"},
-      force_parameter("L"),
-      drive_parameter(),
-      formula_parameters(),
-      observables_parameter(),
-      damping_matrix_parameter()};
-  for (Parameter& parameter : start_parameters()) parameters.push_back(std::move(parameter));
   return {
       {.name = "lagrangian",
        .summary = "your own system: coordinates with a Lagrangian given by a formula",
        .equation = "d/dt dL/dx_i' = dL/dx_i + dL/dz dL/dx_i' - (C x')_i + force_i(x, x', t) + drive_i(t),  z' = L",
        .source = "your formula; martin2018, section 2; simoes2020, section 2 for L with z",
-       .parameters = std::move(parameters),
+       .parameters = with_start(
+           {coordinates_parameter(),
+            {.name = "L",
+             .type = ValueType::text,
+             .units = "J",
+             .doc = "the Lagrangian, a formula in the coordinates, their velocities (`x_dot` is that of `x`), the time "
+                    "`t` and "
+                    "the action `z` (contact mechanics)",
+             .required = true},
+            optional("z0", ValueType::number, "J s", "initial action where L depends on `z`; 0 where absent"),
+            force_parameter("L"),
+            drive_parameter(),
+            formula_parameters(),
+            observables_parameter(),
+            damping_matrix_parameter()}),
        .notes =
            "Masses may depend on positions, as those of a double pendulum do. Each coordinate is a particle with one "
            "axis in the results, its momentum is dL/dx', and energy_particles is x' dL/dx' - L; energy_work is the "

@@ -263,40 +263,33 @@ Parameter potential_parameter(std::string name, std::string doc, ValueType type 
 }  // namespace
 
 SystemKind pair_potential_kind() {
-  std::vector<Parameter> parameters = {
-      {.name = "masses",
-       .type = ValueType::numbers,
-       .units = "kg",
-       .doc = "one mass per particle, or one number where all are equal",
-       .required = true,
-       .bound = Bound::positive,
-       .alternative_types = {ValueType::number}},
-      {.name = "particles",
-       .type = ValueType::integer,
-       .doc = "number of particles; where absent, the number of masses",
-       .bound = Bound::positive},
-      potential_parameter("potential", "potential between two particles, such as { kind = \"harmonic\", k = 2.0 }."),
-      {.name = "pairs",
-       .type = ValueType::rows,
-       .doc = "pairs of particles between which `potential` acts, such as [[0, 1], [1, 2]]; where absent, all",
-       .choices = {"all", "neighbours", "ring"},
-       .alternative_types = {ValueType::text}},
-      {.name = "ends",
-       .type = ValueType::text,
-       .doc = "of a chain: \"fixed\" connects the first and the last particle to the origin by `potential`",
-       .choices = {"free", "fixed"}},
-      {.name = "mode_energies",
-       .type = ValueType::boolean,
-       .doc = "records mode_energy (time, mode) of a chain of equal masses: E = (P^2 + w^2 Q^2)/2 of its normal modes, "
-              "linearised at the equilibrium; fixed ends have sine modes from 1, free ends cosine modes from 0, a ring "
-              "wave numbers from 0",
-       .default_value = "false"},
-      observables_parameter(),
-      potential_parameter("external", "external potential of every particle, in its separation from the origin."),
-      potential_parameter("externals", "external potentials that differ: one table per particle.", ValueType::tables),
-      damping_matrix_parameter()};
-  for (Parameter& parameter : start_parameters()) parameters.push_back(std::move(parameter));
-  for (Parameter& parameter : external_force_parameters()) parameters.push_back(std::move(parameter));
+  std::vector<Parameter> parameters = with_start_and_forces(
+      {{.name = "masses",
+        .type = ValueType::numbers,
+        .units = "kg",
+        .doc = "one mass per particle, or one number where all are equal",
+        .required = true,
+        .bound = Bound::positive,
+        .alternative_types = {ValueType::number}},
+       optional("particles", ValueType::integer, "", "number of particles; where absent, the number of masses",
+                Bound::positive),
+       potential_parameter("potential", "potential between two particles, such as { kind = \"harmonic\", k = 2.0 }."),
+       {.name = "pairs",
+        .type = ValueType::rows,
+        .doc = "pairs of particles between which `potential` acts, such as [[0, 1], [1, 2]]; where absent, all",
+        .choices = {"all", "neighbours", "ring"},
+        .alternative_types = {ValueType::text}},
+       choice("ends", {"free", "fixed"},
+              "of a chain: \"fixed\" connects the first and the last particle to the origin by `potential`"),
+       defaulted(
+           "mode_energies", ValueType::boolean, "", "false",
+           "records mode_energy (time, mode) of a chain of equal masses: E = (P^2 + w^2 Q^2)/2 of its normal modes, "
+           "linearised at the equilibrium; fixed ends have sine modes from 1, free ends cosine modes from 0, a ring "
+           "wave numbers from 0"),
+       observables_parameter(),
+       potential_parameter("external", "external potential of every particle, in its separation from the origin."),
+       potential_parameter("externals", "external potentials that differ: one table per particle.", ValueType::tables),
+       damping_matrix_parameter()});
   parameters.push_back(magnetic_field_parameter());
   return {
       {.name = "pair-potential",

@@ -75,7 +75,7 @@ std::size_t Measurements::joint_fractions(std::size_t histogram, std::size_t lag
 }
 
 std::vector<Parameter> measurement_parameters() {
-  const Parameter name{.name = "name", .type = ValueType::text, .doc = "name in the result", .required = true};
+  const Parameter name = required("name", ValueType::text, "", "name in the result");
   Parameter of{
       .name = "of",
       .type = ValueType::text,
@@ -83,39 +83,27 @@ std::vector<Parameter> measurement_parameters() {
           "formula in coordinates, velocities, `t` and the ledger since the start: `work` of external forces, `heat` "
           "absorbed by the environments, `heat_<name>` absorbed by one of them, and the energy `gain` of the particles",
       .required = true};
-  Parameter direction{.name = "direction",
-                      .type = ValueType::text,
-                      .doc = "direction of the crossings that count",
-                      .default_value = "\"both\"",
-                      .choices = {"up", "down", "both"}};
+  Parameter direction =
+      choice("direction", {"up", "down", "both"}, "direction of the crossings that count", "\"both\"");
   return {
       {.name = "quantities",
        .type = ValueType::tables,
        .doc = "quantities that are averaged over time and realisations, or over realisations at the end: means, "
               "autocorrelations if `max_lag` is given, and histograms if `bins` are given",
-       .members = {name,
-                   of,
-                   {.name = "units", .type = ValueType::text, .doc = "units of the quantity", .default_value = "\"1\""},
-                   {.name = "bins",
-                    .type = ValueType::numbers,
-                    .doc = "[lowest, highest, number] of the bins of the histogram"},
-                   {.name = "expected",
-                    .type = ValueType::text,
-                    .doc = "expected density of the histogram up to a factor, a formula in `value`"},
-                   {.name = "when",
-                    .type = ValueType::text,
-                    .doc = "\"always\": average over time from `burn_in` on; \"end\": value at the end",
-                    .default_value = "\"always\"",
-                    .choices = {"always", "end"}}}},
+       .members = {name, of, defaulted("units", ValueType::text, "", "\"1\"", "units of the quantity"),
+                   optional("bins", ValueType::numbers, "", "[lowest, highest, number] of the bins of the histogram"),
+                   optional("expected", ValueType::text, "",
+                            "expected density of the histogram up to a factor, a formula in `value`"),
+                   choice("when", {"always", "end"},
+                          "\"always\": average over time from `burn_in` on; \"end\": value at the end", "\"always\"")}},
       {.name = "joint_histograms",
        .type = ValueType::tables,
        .doc = "joint histograms of two quantities that have bins",
-       .members = {name,
-                   {.name = "of", .type = ValueType::texts, .doc = "names of the two quantities", .required = true}}},
+       .members = {name, required("of", ValueType::texts, "", "names of the two quantities")}},
       {.name = "first_passages",
        .type = ValueType::tables,
        .doc = "first passages: the time at which a formula first crosses a value in each realisation, and the rate",
-       .members = {name, of, {.name = "at", .doc = "value to be crossed", .default_value = "0.0"}, direction}}};
+       .members = {name, of, defaulted("at", ValueType::number, "", "0.0", "value to be crossed"), direction}}};
 }
 
 namespace {

@@ -11,17 +11,15 @@
 namespace bathline {
 
 Parameter slopes_parameter() {
-  return {.name = "slopes",
-          .type = ValueType::tables,
-          .doc =
-              "orders in the step: the slope of the mean of a quantity, such as an error, over the steps of several "
-              "integrators",
-          .members = {{.name = "name", .type = ValueType::text, .doc = "name in the result", .required = true},
-                      {.name = "of", .type = ValueType::text, .doc = "name of the quantity", .required = true},
-                      {.name = "cases",
-                       .type = ValueType::texts,
-                       .doc = "names of integrators with at least two different steps",
-                       .required = true}}};
+  return {
+      .name = "slopes",
+      .type = ValueType::tables,
+      .doc =
+          "orders in the step: the slope of the mean of a quantity, such as an error, over the steps of several "
+          "integrators",
+      .members = {required("name", ValueType::text, "", "name in the result"),
+                  required("of", ValueType::text, "", "name of the quantity"),
+                  required("cases", ValueType::texts, "", "names of integrators with at least two different steps")}};
 }
 
 std::vector<EnsembleSlope> read_slopes(const Section& study, const Experiment& experiment,
