@@ -150,21 +150,22 @@ double AssembledSystem::add_losses(std::span<const double> u, std::span<double> 
   return power;
 }
 
-void AssembledSystem::find_velocities(double t, std::span<const double> u, std::span<const double> p,
+void AssembledSystem::find_velocities(double t, double z, std::span<const double> u, std::span<const double> p,
                                       std::span<double> v) const {
-  for (std::size_t i = 0; i < v.size(); ++i) v[i] = p[i] / mass_[static_cast<Eigen::Index>(i)];
-  if (problem_.legendre() == nullptr) return;
   const int n = particle_dofs();
+  LegendreTransform* const legendre = problem_.legendre();
+  for (int i = legendre == nullptr ? 0 : n; i < size(); ++i) v[i] = p[i] / mass_[i];
+  if (legendre == nullptr) return;
   q_ = problem_.system().q0 + Eigen::Map<const Eigen::VectorXd>(u.data(), n);
   const Eigen::VectorXd momentum = Eigen::Map<const Eigen::VectorXd>(p.data(), n);
-  if (velocity_.size() == 0) velocity_ = problem_.v;
-  for (int attempt = 0; problem_.legendre()->find_velocity(q_, momentum, t, 0.0, velocity_); ++attempt) {
-    velocity_ = problem_.v;
+  Eigen::VectorXd velocity = Eigen::Map<const Eigen::VectorXd>(v.data(), n);
+  for (int attempt = 0; legendre->find_velocity(q_, momentum, t, z, velocity); ++attempt) {
+    velocity = problem_.v;
     if (attempt == 0) continue;
-    std::fill_n(v.begin(), n, std::numeric_limits<double>::quiet_NaN());
-    return;
+    velocity.setConstant(std::numeric_limits<double>::quiet_NaN());
+    break;
   }
-  std::copy(velocity_.begin(), velocity_.end(), v.begin());
+  std::copy(velocity.begin(), velocity.end(), v.begin());
 }
 
 void AssembledSystem::add_magnetic(std::span<const double> v, std::span<double> force) const {
@@ -174,21 +175,38 @@ void AssembledSystem::add_magnetic(std::span<const double> v, std::span<double> 
   Eigen::Map<Eigen::VectorXd>(force.data(), n) += magnetic_force(field, Eigen::Map<const Eigen::VectorXd>(v.data(), n));
 }
 
-double AssembledSystem::add_applied(double t, std::span<const double> u, std::span<const double> v,
-                                    std::span<double> force) const {
+AssembledSystem::AppliedRates AssembledSystem::add_applied(double t, double z, std::span<const double> u,
+                                                           std::span<const double> p, std::span<const double> v,
+                                                           std::span<double> force) const {
+  const ParticleSystem& system = problem_.system();
   const int n = particle_dofs();
-  q_ = problem_.system().q0 + Eigen::Map<const Eigen::VectorXd>(u.data(), n);
+  q_ = system.q0 + Eigen::Map<const Eigen::VectorXd>(u.data(), n);
   const Eigen::VectorXd velocity = Eigen::Map<const Eigen::VectorXd>(v.data(), n);
-  Eigen::VectorXd applied(n);
-  problem_.applied(q_, velocity, t, applied);
-  Eigen::Map<Eigen::VectorXd>(force.data(), n) += applied;
-  const double power = velocity.dot(applied);
-  if (!problem_.system().lagrangian) return power;
-  Eigen::VectorXd x(2 * n + 2), gradient(2 * n + 2);
-  x << q_, velocity, t, 0.0;
-  problem_.system().lagrangian->gradient(x.data(), gradient.data());
-  Eigen::Map<Eigen::VectorXd>(force.data(), n) += gradient.head(n);
-  return power - gradient[2 * n];
+  const Eigen::Map<const Eigen::VectorXd> momentum(p.data(), n);
+  Eigen::Map<Eigen::VectorXd> total(force.data(), n);
+  AppliedRates rates;
+  if (system.is_driven()) {
+    Eigen::VectorXd applied(n);
+    problem_.applied(q_, velocity, t, applied);
+    total += applied;
+    rates.work = velocity.dot(applied);
+  }
+  const double gamma = system.contact ? system.contact->gamma : 0.0;
+  if (system.lagrangian) {
+    Eigen::VectorXd x(2 * n + 2), gradient(2 * n + 2);
+    x << q_, velocity, t, z;
+    system.lagrangian->gradient(x.data(), gradient.data());
+    total += gradient.head(n);
+    rates.work -= gradient[2 * n];
+    if (!system.contact) return rates;
+    const double dl_dz = gradient[2 * n + 1];
+    total += dl_dz * momentum;
+    rates.action = system.lagrangian->value(x.data());
+    rates.loss = -dl_dz * (momentum.dot(velocity) - rates.action) - gamma * rates.action;
+  } else if (system.contact) {
+    rates.action = 0.5 * momentum.dot(velocity) - system.potential->value(q_) + gamma * z;
+  }
+  return rates;
 }
 
 }  // namespace bathline

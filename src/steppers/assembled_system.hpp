@@ -45,13 +45,19 @@ class AssembledSystem {
   /// Adds the drag, -C v and the particles' own force at displacements u, to `force`, and mobility times `force`
   /// to v = p/m. Returns the power that they dissipate.
   double add_losses(std::span<const double> u, std::span<double> v, std::span<double> force) const;
-  /// The velocities of momenta p, NaN where a Lagrangian has none. Newton's method starts from the last result, and if
-  /// that fails from the velocities of the problem, which are those at the start of the step.
-  void find_velocities(double t, std::span<const double> u, std::span<const double> p, std::span<double> v) const;
+  /// The velocities of momenta p, NaN where a Lagrangian has none. Newton's method starts from `v`, and if that fails
+  /// from the velocities of the problem, which are those at the start of the step. `z` is the action.
+  void find_velocities(double t, double z, std::span<const double> u, std::span<const double> p,
+                       std::span<double> v) const;
   /// Adds the force of a magnetic field, if there is one, which has no power.
   void add_magnetic(std::span<const double> v, std::span<double> force) const;
-  /// Adds the external forces on the particles and those of a Lagrangian. Returns their power.
-  double add_applied(double t, std::span<const double> u, std::span<const double> v, std::span<double> force) const;
+  /// The power of external forces, the power that a Lagrangian dissipates by its dependence on z, and z' = L.
+  struct AppliedRates {
+    double work = 0.0, loss = 0.0, action = 0.0;
+  };
+  /// Adds the external forces on the particles and those of a Lagrangian, dL/dq + dL/dz p.
+  AppliedRates add_applied(double t, double z, std::span<const double> u, std::span<const double> p,
+                           std::span<const double> v, std::span<double> force) const;
 
  private:
   /// Every contribution to the stiffness matrix, as add(i, j, value).
@@ -69,7 +75,7 @@ class AssembledSystem {
   std::vector<Spring> springs_;
   std::vector<std::pair<int, double>> dashpots_, mobilities_;
   bool is_linear_ = true;
-  mutable Eigen::VectorXd q_, gradient_, velocity_;
+  mutable Eigen::VectorXd q_, gradient_;
 };
 
 }  // namespace bathline

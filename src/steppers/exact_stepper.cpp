@@ -1,12 +1,19 @@
 // The exact flow, on rank 0 with all sites gathered there.
 //
 //   linear, closed:  normal modes of M^-1/2 K M^-1/2, each advanced by its cosine and sine
-//   linear, open:    the matrix exponential, in a magnetic field for closed systems as well; the work of the damping
-//                    and the covariance of the noise of a step by Gramians (vanloan1978)
-//   otherwise:       an adaptive extrapolation method near round-off, works as further unknowns, from step to step, so
-//   that
-//                    no adaptive step is longer and the result does not depend on how many steps are advanced at once
+//   linear, open:    the matrix exponential, in a magnetic field for closed systems as well; the work of the damping,
+//                    the covariance of the noise of a step and the action of a contact system,
+//                    z(h) = e^{gamma h} (z + integral of e^{-gamma s} x^T Q x), by Gramians (vanloan1978)
+//   otherwise:       an adaptive extrapolation method near round-off, the action and works as further unknowns, from
+//                    step to step, so that no adaptive step is longer and the result does not depend on how many steps
+//                    are advanced at once
+//
+// Source: simoes2020, section 2 and eq. (19), for contact systems: q' = v, p' = dL/dq + dL/dz p + f, z' = L, where L is
+// m v^2 / 2 - V + gamma z or any other. Where the start is given by two positions, the initial momentum is that of the
+// motion that reaches the second one after one step.
+// Tested by tests/steppers/exact_stepper_test.cpp and tests/properties/contact_test.cpp.
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
 #include "steppers/assembled_system.hpp"
@@ -19,10 +26,11 @@ namespace bathline {
 
 namespace {
 
-/// Displacements and momenta of all degrees of freedom, on rank 0, and the works until then.
+/// Displacements and momenta of all degrees of freedom, on rank 0, the action, and the works until then.
 struct Phase {
   std::vector<double> u;
   std::vector<double> p;
+  double z = 0.0;
   double dissipated = 0.0;
   double work = 0.0;
 };
@@ -91,6 +99,21 @@ class ModalFlow final : public Flow {
   Eigen::MatrixXd modes_;
 };
 
+/// e^{A h}, and the integral of e^{A^T s} Q e^{A s} from 0 to h.
+struct ExponentialWithGramian {
+  ExponentialWithGramian(const Eigen::MatrixXd& a, const Eigen::MatrixXd& q, double h) {
+    const Eigen::Index size = a.rows();
+    Eigen::MatrixXd block = Eigen::MatrixXd::Zero(2 * size, 2 * size);
+    block.topLeftCorner(size, size) = -a.transpose();
+    block.topRightCorner(size, size) = q;
+    block.bottomRightCorner(size, size) = a;
+    const Eigen::MatrixXd all = matrix_exponential(h * block);
+    exponential = all.bottomRightCorner(size, size);
+    gramian = exponential.transpose() * all.topRightCorner(size, size);
+  }
+  Eigen::MatrixXd exponential, gramian;
+};
+
 /// x' = A x + noise for x = (q, p) of an open linear system; works on positions, not displacements.
 class MatrixExponentialFlow final : public Flow {
  public:
@@ -109,20 +132,22 @@ class MatrixExponentialFlow final : public Flow {
     }
     Eigen::MatrixXd power = Eigen::MatrixXd::Zero(2 * n, 2 * n);
     power.bottomRightCorner(n, n) = inverse.asDiagonal() * problem.damping() * inverse.asDiagonal();
-    Eigen::MatrixXd block = Eigen::MatrixXd::Zero(4 * n, 4 * n);
-    block.topLeftCorner(2 * n, 2 * n) = -a.transpose();
-    block.topRightCorner(2 * n, 2 * n) = power;
-    block.bottomRightCorner(2 * n, 2 * n) = a;
-    const Eigen::MatrixXd exponential = matrix_exponential(h * block);
-    flow_ = exponential.bottomRightCorner(2 * n, 2 * n);
-    work_ = flow_.transpose() * exponential.topRightCorner(2 * n, 2 * n);
+    const ExponentialWithGramian step(a, power, h);
+    flow_ = step.exponential;
+    work_ = step.gramian;
+    if (system.contact) {
+      const double gamma = system.contact->gamma;
+      growth_ = std::exp(gamma * h);
+      Eigen::MatrixXd lagrangian = Eigen::MatrixXd::Zero(2 * n, 2 * n);
+      lagrangian.topLeftCorner(n, n) = -0.5 * hessian;
+      lagrangian.bottomRightCorner(n, n) = 0.5 * inverse.asDiagonal().toDenseMatrix();
+      const Eigen::MatrixXd shifted = a - 0.5 * gamma * Eigen::MatrixXd::Identity(2 * n, 2 * n);
+      action_ = growth_ * ExponentialWithGramian(shifted, lagrangian, h).gramian;
+    }
     if (problem.noise() == nullptr) return;
     power.setZero();
     power.bottomRightCorner(n, n) = 2.0 * problem.noise()->diffusion();
-    block.topLeftCorner(2 * n, 2 * n) = -a;
-    block.topRightCorner(2 * n, 2 * n) = power;
-    block.bottomRightCorner(2 * n, 2 * n) = a.transpose();
-    const Eigen::MatrixXd covariance = flow_ * matrix_exponential(h * block).topRightCorner(2 * n, 2 * n);
+    const Eigen::MatrixXd covariance = ExponentialWithGramian(a.transpose(), power, h).gramian;
     root_ = symmetric_root(0.5 * (covariance + covariance.transpose()));
   }
 
@@ -134,6 +159,7 @@ class MatrixExponentialFlow final : public Flow {
     WhiteNoise* noise = problem_.noise();
     if (noise != nullptr) phase.dissipated += energy(x);
     for (std::int64_t i = 0; i < steps; ++i) {
+      if (action_.size() > 0) phase.z = growth_ * phase.z + x.dot(action_ * x);
       if (noise == nullptr) phase.dissipated += x.dot(work_ * x);
       x = flow_ * x;
       if (noise == nullptr) continue;
@@ -157,6 +183,8 @@ class MatrixExponentialFlow final : public Flow {
   Problem& problem_;
   Eigen::VectorXd start_;
   Eigen::MatrixXd flow_, work_;
+  Eigen::MatrixXd action_;  // of a contact system, otherwise empty
+  double growth_ = 1.0;
   Eigen::MatrixXd root_;  // square root of the covariance of a step's noise
 };
 
@@ -166,11 +194,12 @@ class AdaptiveFlow final : public Flow {
       : problem_(problem),
         system_(system),
         h_(h),
+        actions_(problem.system().contact ? 1 : 0),
         velocity_(static_cast<std::size_t>(system.size())),
         displacement_(velocity_.size()),
-        state_(2 * velocity_.size() + (system.has_applied() ? 2 : 1)),
+        state_(2 * velocity_.size() + static_cast<std::size_t>(actions_) + (system.has_applied() ? 2 : 1)),
         solver_(
-            system.size(), 0, system.has_applied() ? 2 : 1,
+            system.size(), actions_, system.has_applied() ? 2 : 1,
             [this](double t, std::span<const double> x, std::span<double> rate) { derive(t, x, rate); }, tolerance) {}
 
   bool advance(Phase& phase, std::int64_t steps) override {
@@ -179,26 +208,30 @@ class AdaptiveFlow final : public Flow {
     const Eigen::Index particles = start.size();
     Eigen::Map<Eigen::VectorXd> x(state_.data(), static_cast<Eigen::Index>(state_.size()));
     Eigen::Map<Eigen::VectorXd> u(phase.u.data(), n), p(phase.p.data(), n);
+    double* const works = state_.data() + 2 * n + actions_;
     // The solver needs positions, to whose size its errors are relative, of the particles.
     x.head(n) = u;
     x.head(particles) = problem_.q;
     x.segment(n, n) = p;
-    x[2 * n] = phase.dissipated;
-    if (system_.has_applied()) x[2 * n + 1] = phase.work;
+    if (actions_ > 0) x[2 * n] = phase.z;
+    works[0] = phase.dissipated;
+    if (system_.has_applied()) works[1] = phase.work;
     bool solved = true;
     for (std::int64_t i = 0; i < steps && solved; ++i) {
       const auto step = static_cast<double>(i);
+      std::copy(problem_.v.begin(), problem_.v.end(), velocity_.begin());
       solved = solver_.advance(state_, problem_.clock.at(step), h_);
       if (LegendreTransform* legendre = problem_.legendre(); legendre != nullptr && solved) {
         solved = !legendre->find_velocity(x.head(particles), x.segment(n, particles), problem_.clock.at(step + 1.0),
-                                          problem_.z, problem_.v);
+                                          action(state_), problem_.v);
       }
     }
     u = x.head(n);
     u.head(particles) -= start;
     p = x.segment(n, n);
-    phase.dissipated = x[2 * n];
-    if (system_.has_applied()) phase.work = x[2 * n + 1];
+    phase.z = action(state_);
+    phase.dissipated = works[0];
+    if (system_.has_applied()) phase.work = works[1];
     return solved;
   }
 
@@ -206,27 +239,67 @@ class AdaptiveFlow final : public Flow {
   void set_internal_state(std::span<const double> state) override { solver_.set_step(state.front()); }
 
  private:
+  double action(std::span<const double> x) const { return actions_ > 0 ? x[2 * velocity_.size()] : 0.0; }
+
   void derive(double t, std::span<const double> x, std::span<double> rate) {
     const std::size_t n = velocity_.size();
     const Eigen::VectorXd& start = problem_.system().q0;
+    const double z = action(x);
+    const std::span<const double> p = x.subspan(n, n);
     std::copy_n(x.begin(), n, displacement_.begin());
     for (Eigen::Index i = 0; i < start.size(); ++i) displacement_[static_cast<std::size_t>(i)] -= start[i];
-    system_.find_velocities(t, displacement_, x.subspan(n, n), velocity_);
-    const std::span<double> force = rate.subspan(n, n);
+    system_.find_velocities(t, z, displacement_, p, velocity_);
+    const std::span<double> force = rate.subspan(n, n),
+                            works = rate.subspan(2 * n + static_cast<std::size_t>(actions_));
     system_.force(displacement_, force);
     // Mobilities act on the forces of the springs only, so the losses are added first.
-    rate[2 * n] = system_.add_losses(displacement_, velocity_, force);
+    works[0] = system_.add_losses(displacement_, velocity_, force);
     system_.add_magnetic(velocity_, force);
-    if (system_.has_applied()) rate[2 * n + 1] = system_.add_applied(t, displacement_, velocity_, force);
+    if (system_.has_applied() || actions_ > 0) {
+      const AssembledSystem::AppliedRates rates = system_.add_applied(t, z, displacement_, p, velocity_, force);
+      works[0] += rates.loss;
+      if (actions_ > 0) rate[2 * n] = rates.action;
+      if (system_.has_applied()) works[1] = rates.work;
+    }
     std::copy(velocity_.begin(), velocity_.end(), rate.begin());
   }
 
   Problem& problem_;
   const AssembledSystem& system_;
   double h_;
+  int actions_;
   std::vector<double> velocity_, displacement_, state_;
   ReferenceIntegrator solver_;
 };
+
+/// The momentum that leads from q, the start, to `second` in one step; nothing where Newton's method fails. Its
+/// derivatives are differences, so that it converges linearly, by about eight digits an iteration.
+std::optional<Eigen::VectorXd> momentum_between(Flow& flow, const Eigen::VectorXd& q, const Eigen::VectorXd& second,
+                                                Eigen::VectorXd p) {
+  const auto error = [&](const Eigen::VectorXd& momentum) -> Eigen::VectorXd {
+    Phase phase{std::vector<double>(q.size(), 0.0), {momentum.begin(), momentum.end()}};
+    const double scale = flow.advance(phase, 1) ? 1.0 : std::nan("");
+    return scale * (Eigen::Map<const Eigen::VectorXd>(phase.u.data(), q.size()) - (second - q));
+  };
+  const double scale = q.norm() + second.norm();
+  double previous = std::numeric_limits<double>::infinity();
+  for (int iteration = 0; iteration < 50; ++iteration) {
+    const Eigen::VectorXd residual = error(p);
+    const double norm = residual.norm();
+    if (!std::isfinite(norm)) return std::nullopt;
+    // The momentum is exact, or only round-off is left.
+    if (norm == 0.0 || (norm >= 0.5 * previous && norm <= 1e-12 * scale)) return p;
+    previous = norm;
+    const double increment = 1e-5 * (1.0 + p.norm());
+    Eigen::MatrixXd jacobian(p.size(), p.size());
+    for (Eigen::Index i = 0; i < p.size(); ++i) {
+      const Eigen::VectorXd change = increment * Eigen::VectorXd::Unit(p.size(), i);
+      jacobian.col(i) = (error(p + change) - error(p - change)) / (2.0 * increment);
+    }
+    p -= jacobian.partialPivLu().solve(residual);
+  }
+  return std::nullopt;
+}
 
 class ExactStepper final : public Stepper {
  public:
@@ -234,9 +307,20 @@ class ExactStepper final : public Stepper {
       : problem_(problem), h_(h), tolerance_(tolerance), system_(problem, LumpedNetwork::no_limit) {
     problem.clock.h = h;
     if (!system_.is_complete()) throw std::logic_error("the exact flow supports linear environments only");
+    if (problem.initial_q1 && problem.communicator().is_root()) {
+      const Eigen::VectorXd guess = system_.mass().cwiseProduct(*problem.initial_q1 - problem.q) / h;
+      flow_ = make_flow();
+      const std::optional<Eigen::VectorXd> p = momentum_between(*flow_, problem.q, *problem.initial_q1, guess);
+      has_start_ = p.has_value();
+      if (p) problem.p = *p;
+    }
+    problem.initial_q1.reset();
   }
 
   std::optional<Failure> advance(std::int64_t steps, const AdvanceHints&) override {
+    if (!problem_.communicator().broadcast(has_start_)) {
+      return Failure{1, 0.0, "no momentum was found that leads from `q0` to `q1` in one step"};
+    }
     Phase phase;
     std::vector<std::size_t> ends;
     const bool root = problem_.communicator().is_root();
@@ -255,9 +339,11 @@ class ExactStepper final : public Stepper {
     bool solved = true;
     if (root) {
       if (!flow_) flow_ = make_flow();
+      phase.z = problem_.z;
       phase.dissipated = problem_.dissipated;
       phase.work = problem_.work;
       solved = flow_->advance(phase, steps);
+      problem_.z = phase.z;
       problem_.dissipated = phase.dissipated;
       problem_.work = phase.work;
       const int n = system_.particle_dofs();
@@ -295,7 +381,8 @@ class ExactStepper final : public Stepper {
     const bool is_alone = problem_.stepped_environments().empty();
     if (problem_.noise() != nullptr && !(system_.is_linear() && is_alone))
       throw std::logic_error("the exact flow supports white noise on linear systems only");
-    const bool has_modes = !system_.is_damped() && problem_.system().magnetic_field == 0.0;
+    const bool has_modes =
+        !system_.is_damped() && problem_.system().magnetic_field == 0.0 && !problem_.system().contact;
     if (system_.is_linear() && has_modes && system_.size() <= largest_modal_system) {
       return std::make_unique<ModalFlow>(system_, h_);
     }
@@ -308,7 +395,8 @@ class ExactStepper final : public Stepper {
   Problem& problem_;
   double h_, tolerance_;
   AssembledSystem system_;
-  std::unique_ptr<Flow> flow_;
+  std::unique_ptr<Flow> flow_;  // on rank 0
+  bool has_start_ = true;       // whether a momentum leads to the second position
 };
 
 }  // namespace

@@ -23,10 +23,7 @@ std::unique_ptr<Stepper> make_stepper(const Scheme& scheme, Problem& problem, do
                                                : make_explicit_stepper(explicit_scheme, problem, h);
           },
           [&](const PartitionedRungeKutta& implicit) { return make_implicit_stepper(implicit, problem, h); },
-          [&](const ExactFlow& exact) {
-            return problem.system().contact ? make_exact_contact_stepper(problem, h, exact.tolerance)
-                                            : make_exact_stepper(problem, h, exact.tolerance);
-          },
+          [&](const ExactFlow& exact) { return make_exact_stepper(problem, h, exact.tolerance); },
           [&](const HerglotzScheme& herglotz) { return make_herglotz_stepper(herglotz, problem, h); },
       },
       scheme);
