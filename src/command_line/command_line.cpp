@@ -30,6 +30,7 @@
 #include "driver/verify.hpp"
 #include "record/claims.hpp"
 #include "record/provenance.hpp"
+#include "recipe/printable_text.hpp"
 #include "recipe/settings.hpp"
 #include "recipe/spelling.hpp"
 #include "record/result_integrity.hpp"
@@ -132,8 +133,8 @@ class CommandLine {
       "Describe particles and an environment in a recipe, run it, read the HDF5 result.",
       "bathline"};
   CLI::App *run_ = nullptr, *resume_ = nullptr, *sweep_ = nullptr, *verify_ = nullptr, *check_ = nullptr,
-           *list_ = nullptr, *describe_ = nullptr, *claims_ = nullptr, *plot_ = nullptr, *cite_ = nullptr,
-           *generate_ = nullptr, *convert_ = nullptr, *serve_ = nullptr;
+           *resolve_ = nullptr, *list_ = nullptr, *describe_ = nullptr, *claims_ = nullptr, *plot_ = nullptr,
+           *cite_ = nullptr, *generate_ = nullptr, *convert_ = nullptr, *serve_ = nullptr;
   RunRequest request_;
   ResumeRequest resumption_;
   VerifyRequest verification_;
@@ -295,6 +296,10 @@ void CommandLine::add_convert() {
 void CommandLine::add_rest() {
   check_ = app_.add_subcommand("check", "validate a recipe without running it");
   add_recipe(check_);
+  resolve_ = app_.add_subcommand("resolve", "print a recipe with its defaults, and without `extends` and sweep");
+  add_recipe(resolve_);
+  resolve_->add_option("--element", request_.element, "element of the recipe's sweep, counted from 0; default: 0")
+      ->type_name("N");
   list_ = app_.add_subcommand("list", "list everything that recipes can name, and the installed recipes");
   list_->add_option("WHAT", what_, "list only this kind")
       ->check(CLI::IsMember({"systems", "potentials", "environments", "integrators", "studies", "recipes"}));
@@ -364,6 +369,13 @@ int CommandLine::execute_run(const Program& program) {
     list_sweep(request_, sweep_format_, program);
   } else if (check_->parsed()) {
     check_all(request_, program);
+  } else if (resolve_->parsed()) {
+    const std::vector<Recipe> elements = read_recipe(request_.recipe, request_.settings, program).elements;
+    const auto element = static_cast<std::size_t>(request_.element.value_or(0));
+    if (element >= elements.size())
+      throw UsageError(fmt::format("--element: {} has {}", request_.recipe,
+                                   counted(static_cast<std::int64_t>(elements.size()), "element")));
+    if (world.is_root()) fmt::print("{}", elements[element].resolved);
   } else if (convert_->parsed()) {
     conversion_.recipe = request_.recipe;
     conversion_.settings = request_.settings;

@@ -109,7 +109,7 @@ std::string attachment_keys(const Section& section) {
 void convert_recipe(const ConvertRequest& request, const Program& program) {
   const Communicator& world = program.communicator();
   Mistakes mistakes;
-  const Recipe recipe = parse_recipe(read_text(request.recipe, world), request.recipe, request.settings,
+  const Recipe recipe = parse_recipe(read_recipe_text(request.recipe, world), request.recipe, request.settings,
                                      program.catalogue_schema(), mistakes);
   if (!mistakes.empty()) refuse(mistakes);
   const std::size_t index = index_of(recipe, request.environment);

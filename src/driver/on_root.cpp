@@ -11,11 +11,13 @@
 #include <sstream>
 #include <system_error>
 
+#include "parallel/text_file.hpp"
+#include "recipe/extended_recipe.hpp"
 #include "recipe/mistakes.hpp"
 
 namespace bathline {
 
-std::string read_text(const std::string& path, const Communicator& communicator) {
+std::string read_recipe_text(const std::string& path, const Communicator& communicator) {
   std::string text, error;
   if (communicator.is_root()) {
     std::error_code ignored;
@@ -32,7 +34,11 @@ std::string read_text(const std::string& path, const Communicator& communicator)
   }
   error = communicator.broadcast(error);
   if (!error.empty()) throw UsageError(error);
-  return communicator.broadcast(text);
+  return with_extended_recipes(communicator.broadcast(text), path, communicator);
+}
+
+std::string with_extended_recipes(const std::string& text, const std::string& path, const Communicator& communicator) {
+  return communicator.broadcast(communicator.is_root() ? with_extended_recipes(text, path, read_text_file) : "");
 }
 
 void check_on_root(const Communicator& communicator, const std::function<void()>& check) {

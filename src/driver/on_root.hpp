@@ -8,8 +8,12 @@
 
 namespace bathline {
 
-/// The text of a file, read by rank 0. Throws UsageError if it cannot be read. @note Collective.
-std::string read_text(const std::string& path, const Communicator& communicator);
+/// The text of a recipe with those that it extends, read by rank 0, as `parse_recipe` expects it. Throws UsageError if
+/// the recipe cannot be read. @note Collective.
+std::string read_recipe_text(const std::string& path, const Communicator& communicator);
+
+/// The same for a recipe whose own text is known. @note Collective.
+std::string with_extended_recipes(const std::string& text, const std::string& path, const Communicator& communicator);
 
 /// Calls `check` on rank 0; what it throws becomes a UsageError on every rank. @note Collective.
 void check_on_root(const Communicator& communicator, const std::function<void()>& check);

@@ -83,7 +83,7 @@ std::string find_recipe(const std::string& name, const Communicator& communicato
 
 NamedRecipe read_recipe(const std::string& name, const std::vector<std::string>& settings, const Program& program) {
   const std::string path = find_recipe(name, program.communicator());
-  const std::string text = read_text(path, program.communicator());
+  const std::string text = read_recipe_text(path, program.communicator());
   Mistakes mistakes;
   const Sweep sweep = read_sweep(text, path, settings, mistakes);
   NamedRecipe recipe{.elements = {}, .is_sweep = sweep.count > 0};

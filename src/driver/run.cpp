@@ -43,7 +43,8 @@ std::string environments_of(const Problem& problem) {
 }  // namespace
 
 std::string recipe_text(const RunRequest& request, const Communicator& communicator) {
-  return request.text ? *request.text : read_text(request.recipe, communicator);
+  return request.text ? with_extended_recipes(*request.text, request.recipe, communicator)
+                      : read_recipe_text(request.recipe, communicator);
 }
 
 void check_recipe(const RunRequest& request, const Program& program, std::set<std::string>* printed) {

@@ -5,12 +5,12 @@
 
 #include <fmt/format.h>
 
+#include "recipe/extended_recipe.hpp"
 #include "recipe/method_aliases.hpp"
 #include "recipe/recipe_checks.hpp"
 #include "recipe/recipe_schema.hpp"
 #include "recipe/section_reader.hpp"
 #include "recipe/settings.hpp"
-#include "recipe/toml_document.hpp"
 #include "recipe/toml_writer.hpp"
 
 namespace bathline {
@@ -72,8 +72,8 @@ Recipe parse_recipe(const std::string& text, const std::string& file, const std:
                     const CatalogueSchema& catalogue_schema, Mistakes& mistakes) {
   Recipe recipe;
   recipe.file = file;
-  recipe.text = text;
-  auto root = parse_toml(text, file, mistakes);
+  recipe.text = own_text(text);
+  auto root = parse_extended_toml(text, file, mistakes);
   if (!root) return recipe;
   recipe.is_toml = true;
   apply_settings(*root, settings, mistakes);

@@ -30,9 +30,10 @@ struct Recipe {
   Section figure;
 };
 
-/// Parses and validates. `settings` are the arguments of `--set`, "dotted.key=value", applied in order before
-/// validation; a value that is not TOML is taken as text. Every mistake is added to `mistakes` with its location; after
-/// a mistake the returned recipe only serves to find more of them in what could be read.
+/// Parses and validates a text from `with_extended_recipes`. `settings` are the arguments of `--set`,
+/// "dotted.key=value", applied in order before validation; a value that is not TOML is taken as text. Every mistake is
+/// added to `mistakes` with its location; after a mistake the returned recipe only serves to find more of them in what
+/// could be read.
 Recipe parse_recipe(const std::string& text, const std::string& file, const std::vector<std::string>& settings,
                     const CatalogueSchema& catalogue_schema, Mistakes& mistakes);
 

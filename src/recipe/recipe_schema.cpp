@@ -226,6 +226,10 @@ std::vector<Parameter> figure_keys() {
 const std::vector<Parameter>& recipe_keys() {
   static const std::vector<Parameter> keys = {
       required("title", text, "", "One line on what the experiment shows."),
+      optional(
+          "extends", text, "",
+          "Path, relative to this file, of a recipe whose keys hold where this one does not set them: tables are "
+          "merged key by key, but replaced if this one gives another `kind`; lists and arrays of tables are replaced."),
       defaulted("seed", integer, "", "0", "Seed of all random numbers.", Bound::nonnegative)};
   return keys;
 }

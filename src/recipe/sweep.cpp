@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "recipe/extended_recipe.hpp"
 #include "recipe/printable_text.hpp"
 #include "recipe/settings.hpp"
 #include "recipe/toml_document.hpp"
@@ -156,7 +157,7 @@ Mistake Sweep::located(Mistake mistake, const SweepElement& element) const {
 Sweep read_sweep(const std::string& text, const std::string& file, const std::vector<std::string>& settings,
                  Mistakes& mistakes) {
   Mistakes reported_elsewhere;
-  auto root = parse_toml(text, file, reported_elsewhere);
+  auto root = parse_extended_toml(text, file, reported_elsewhere);
   if (!root) return {};
   apply_settings(*root, settings, reported_elsewhere);
   toml::node* node = root->get("sweep");

@@ -42,8 +42,9 @@ std::optional<toml::table> parse_toml_value(const std::string& text, const std::
 }
 
 Location location_of(const toml::source_region& region, const std::string& file) {
-  if (region.path && *region.path != file) return {*region.path, 0, 0};
-  return {file, static_cast<int>(region.begin.line), static_cast<int>(region.begin.column)};
+  if (region.path && region.path->starts_with("--")) return {*region.path, 0, 0};
+  return {region.path ? *region.path : file, static_cast<int>(region.begin.line),
+          static_cast<int>(region.begin.column)};
 }
 
 }  // namespace bathline

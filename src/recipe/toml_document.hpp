@@ -19,8 +19,8 @@ std::optional<toml::table> parse_toml(const std::string& text, const std::string
 /// location.
 std::optional<toml::table> parse_toml_value(const std::string& text, const std::string& origin);
 
-/// The location of a key or value: a line of `file`, or its origin without a line if it is not from the file (`--set
-/// ...`).
+/// The location of a key or value: a line of the file that it comes from, `file` if that is unknown, or its origin
+/// without a line if it is an argument (`--set ...`).
 Location location_of(const toml::source_region& region, const std::string& file);
 
 }  // namespace bathline

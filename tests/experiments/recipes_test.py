@@ -57,6 +57,8 @@ class RecipesTest(FolderTest):
         for recipe in RECIPES:
             with recipe.open("rb") as file:
                 cls.documents[recipe] = tomllib.load(file)
+            if "extends" in cls.documents[recipe]:
+                cls.documents[recipe] = tomllib.loads(run(["resolve", recipe]).out)
 
     def for_each(self, examine):
         """Call `examine` with every recipe and its contents as a subtest."""

@@ -97,11 +97,10 @@ TEST(SectionReader, NamesTheSuccessorsOfRetiredKeys) {
 }
 
 TEST(SectionReader, ListsAllSectionsIfNoneIsClose) {
-  EXPECT_THAT(
-      parse(sample_recipe + "[zzzzzz]\n").report,
-      HasSubstr(
-          "known are `title`, `seed`, `paper`, `system`, `environments`, `time`, `integrators`, `study`, `output`, "
-          "`claims`, `figure`, `sweep`"));
+  EXPECT_THAT(parse(sample_recipe + "[zzzzzz]\n").report,
+              HasSubstr("known are `title`, `extends`, `seed`, `paper`, `system`, `environments`, `time`, "
+                        "`integrators`, `study`, `output`, "
+                        "`claims`, `figure`, `sweep`"));
   EXPECT_THAT(parse(sample_recipe + "[sweeps]\n").report, HasSubstr("did you mean `sweep`?"));
 }
 
