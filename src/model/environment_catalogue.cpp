@@ -71,40 +71,40 @@ std::optional<Attachment> read_couple(const Section& section, const ParticleSyst
   Eigen::VectorXd start = Eigen::VectorXd::Zero(size + 1);
   start.head(size) = system.q0;
   const std::span<const double> at_start(start.data(), static_cast<std::size_t>(start.size()));
-  std::vector<Attachment::Term> terms;
-  std::vector<Expression> formulas;
-  bool is_linear = true;
-  for (std::size_t axis = 0; axis < axes && mistakes.count() == before; ++axis) {
-    const std::optional<Expression> formula = read_formula(section, "couple", scope, mistakes, axis);
-    if (!formula) break;
-    formulas.push_back(*formula);
-    std::vector<FormulaOutput> gradient = gradient_of(scope.graph, *formula, 0, size);
-    bool depends = false;
-    for (int i = 0; i < size; ++i) depends = depends || scope.graph.depends(*formula, i);
-    if (!depends) mistakes.add(section.where_in_text("couple", 0, axis), "couple: the formula contains no coordinate");
-    check_finite(section, "couple", "the formula", scope, {*formula}, at_start, mistakes, axis) &&
-        check_finite(section, "couple", "a derivative", scope, gradient, at_start, mistakes, axis);
-    if (mistakes.count() > before) break;
-    const FormulaProgram program(scope.graph, gradient, size + 1);
-    std::vector<double> weights(gradient.size());
-    program.run(start.data(), weights.data());
-    is_linear = is_linear && !scope.graph.depends(*formula, size);
-    for (int i = 0; i < size; ++i) {
-      is_linear = is_linear && scope.graph.is_constant(gradient[static_cast<std::size_t>(i)].expression);
-      const double weight = weights[static_cast<std::size_t>(i)];
-      if (weight != 0.0) terms.push_back({i, static_cast<int>(axis), weight});
-    }
-  }
-  if (mistakes.count() > before) return std::nullopt;
-  Attachment attachment = Attachment::of_terms(std::move(terms), static_cast<int>(axes));
-  if (is_linear) return attachment;
   try {
-    attachment.set_nonlinear(std::make_shared<const Coupling>(scope.graph, formulas, size));
+    std::vector<Attachment::Term> terms;
+    std::vector<Expression> formulas;
+    bool is_linear = true;
+    for (std::size_t axis = 0; axis < axes && mistakes.count() == before; ++axis) {
+      const std::optional<Expression> formula = read_formula(section, "couple", scope, mistakes, axis);
+      if (!formula) break;
+      formulas.push_back(*formula);
+      std::vector<FormulaOutput> gradient = gradient_of(scope.graph, *formula, 0, size);
+      bool depends = false;
+      for (int i = 0; i < size; ++i) depends = depends || scope.graph.depends(*formula, i);
+      if (!depends)
+        mistakes.add(section.where_in_text("couple", 0, axis), "couple: the formula contains no coordinate");
+      check_finite(section, "couple", "the formula", scope, {*formula}, at_start, mistakes, axis) &&
+          check_finite(section, "couple", "a derivative", scope, gradient, at_start, mistakes, axis);
+      if (mistakes.count() > before) break;
+      const FormulaProgram program(scope.graph, gradient, size + 1);
+      std::vector<double> weights(gradient.size());
+      program.run(start.data(), weights.data());
+      is_linear = is_linear && !scope.graph.depends(*formula, size);
+      for (int i = 0; i < size; ++i) {
+        is_linear = is_linear && scope.graph.is_constant(gradient[static_cast<std::size_t>(i)].expression);
+        const double weight = weights[static_cast<std::size_t>(i)];
+        if (weight != 0.0) terms.push_back({i, static_cast<int>(axis), weight});
+      }
+    }
+    if (mistakes.count() > before) return std::nullopt;
+    Attachment attachment = Attachment::of_terms(std::move(terms), static_cast<int>(axes));
+    if (!is_linear) attachment.set_nonlinear(std::make_shared<const Coupling>(scope.graph, formulas, size));
+    return attachment;
   } catch (const FormulaTooLarge& error) {
     mistakes.add(section.where("couple"), fmt::format("couple: {}", error.what()));
     return std::nullopt;
   }
-  return attachment;
 }
 
 std::optional<Attachment> read_attachment(const Section& section, const ParticleSystem& system, Mistakes& mistakes) {
