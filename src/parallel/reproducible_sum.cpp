@@ -1,4 +1,4 @@
-// Sums that do not depend on the number of ranks: partial blocks are passed on, complete blocks are added up.
+// Sums over fixed leaves: one gather, then the leaves in order.
 #include "parallel/reproducible_sum.hpp"
 
 #include <cmath>
@@ -7,72 +7,65 @@
 
 namespace bathline {
 
-namespace {
-
-/// Neumaier's compensated sum: the fixed order fixes the bits, the compensation keeps sums of 10^5 blocks accurate.
-double compensated_sum(const std::vector<double>& values) {
-  double sum = 0.0;
-  double compensation = 0.0;
-  for (double value : values) {
-    const double next = sum + value;
-    compensation += std::abs(sum) >= std::abs(value) ? (sum - next) + value : (value - next) + sum;
-    sum = next;
-  }
-  return sum + compensation;
+std::int64_t ReproducibleSum::leaf_size(std::int64_t total, std::int64_t min, std::int64_t max) {
+  constexpr std::int64_t leaves = 1024, multiple = 64;
+  return std::clamp((total + leaves * multiple - 1) / (leaves * multiple) * multiple, min, max);
 }
-
-}  // namespace
 
 ReproducibleSum::ReproducibleSum(const Layout& layout, const Communicator& communicator)
     : communicator_(communicator),
-      total_sites_(layout.total()),
+      layout_(layout),
       first_(layout.first(communicator.rank())),
-      end_(layout.first(communicator.rank() + 1)),
-      own_begin_(std::min(end_, (first_ + block - 1) / block * block)),
-      has_foreign_block_(end_ > first_ && first_ % block != 0) {}
+      count_(layout.count(communicator.rank())) {}
+
+std::span<double> ReproducibleSum::allocate(int width) {
+  width_ = static_cast<std::size_t>(width);
+  local_.assign(static_cast<std::size_t>(leaves()) * width_, 0.0);
+  return local_;
+}
+
+void ReproducibleSum::reduce(std::span<double> totals) {
+  const std::vector<double>* all = &local_;
+  if (communicator_.size() > 1) {
+    if (communicator_.is_root()) {
+      counts_.clear();
+      begins_.clear();
+      int begin = 0;
+      for (int rank = 0; rank < communicator_.size(); ++rank) {
+        begins_.push_back(begin);
+        counts_.push_back(static_cast<int>(leaves_of(rank)) * static_cast<int>(width_));
+        begin += counts_.back();
+      }
+      all_.resize(static_cast<std::size_t>(begin));
+    }
+    MPI_Gatherv(local_.data(), static_cast<int>(local_.size()), MPI_DOUBLE, all_.data(), counts_.data(), begins_.data(),
+                MPI_DOUBLE, 0, mpi_comm(communicator_));
+    all = &all_;
+  }
+  if (!communicator_.is_root()) return;
+  for (std::size_t i = 0; i < width_; ++i) {
+    // Neumaier's compensated sum.
+    double sum = 0.0, compensation = 0.0;
+    for (std::size_t k = i; k < all->size(); k += width_) {
+      const double value = (*all)[k], next = sum + value;
+      compensation += std::abs(sum) >= std::abs(value) ? (sum - next) + value : (value - next) + sum;
+      sum = next;
+    }
+    totals[i] = sum + compensation;
+  }
+}
 
 void ReproducibleSum::begin() {
-  site_ = own_begin_;
-  partial_ = {};
-  blocks_.clear();
-  // Not in the constructor: a line may be described that does not fit into memory.
-  blocks_.reserve(static_cast<std::size_t>((end_ - first_) / block + 2));
-}
-
-ReproducibleSum::Partial ReproducibleSum::receive() {
-  Partial partial;
-  MPI_Recv(partial.data(), interleaved, MPI_DOUBLE, communicator_.rank() - 1, 1, mpi_comm(communicator_),
-           MPI_STATUS_IGNORE);
-  return partial;
-}
-
-void ReproducibleSum::finish_block() {
-  send_partial(partial_, site_);
+  allocate(1);
+  site_ = first_;
   partial_ = {};
 }
 
-void ReproducibleSum::send_partial(const Partial& partial, std::int64_t stop) {
-  if (stop % block != 0 && stop != total_sites_) {
-    MPI_Send(partial.data(), interleaved, MPI_DOUBLE, communicator_.rank() + 1, 1, mpi_comm(communicator_));
-    return;
-  }
-  const double sum =
-      ((partial[0] + partial[1]) + (partial[2] + partial[3])) + ((partial[4] + partial[5]) + (partial[6] + partial[7]));
-  // The block that another rank began is completed after the others and precedes them.
-  if (has_foreign_block_ && stop == own_begin_) {
-    blocks_.insert(blocks_.begin(), sum);
-  } else {
-    blocks_.push_back(sum);
-  }
-}
-
-double ReproducibleSum::total() {
-  double sum = 0.0;
-  if (communicator_.size() == 1) return compensated_sum(blocks_);
-  const std::vector<double> all = communicator_.gather(blocks_);
-  if (communicator_.is_root()) sum = compensated_sum(all);
-  communicator_.broadcast(std::span<double>(&sum, 1));
-  return sum;
+void ReproducibleSum::finish_leaf() {
+  const std::array<double, interleaved>& p = partial_;
+  local_[static_cast<std::size_t>((site_ - 1 - first_) / leaf_size())] =
+      ((p[0] + p[1]) + (p[2] + p[3])) + ((p[4] + p[5]) + (p[6] + p[7]));
+  partial_ = {};
 }
 
 }  // namespace bathline

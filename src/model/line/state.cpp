@@ -11,7 +11,7 @@ LineState::LineState(const LineConstants& given, LineOptions with, std::int64_t 
                      int number_of_axes)
     : constants(given),
       options(std::move(with)),
-      layout(all, world.size(), min_sites_per_rank),
+      layout(all, world.size(), ReproducibleSum::leaf_size(all, min_sites_per_rank, 4096)),
       communicator(world),
       axes(number_of_axes),
       count(layout.count(world.rank())),

@@ -33,7 +33,7 @@ struct LineOptions {
 class LineState {
  public:
   /// Minimum number of sites of an active rank. No explicit scheme may reach further in one step.
-  static constexpr std::int64_t min_sites_per_rank = 40;
+  static constexpr std::int64_t min_sites_per_rank = 64;
   /// Maximum number of sites copied from the neighbour on either side.
   static constexpr std::int64_t max_halo = 512;
 

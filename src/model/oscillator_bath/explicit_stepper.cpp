@@ -141,7 +141,7 @@ void OscillatorBathExplicitStepper::compute_impulse_response() {
 void OscillatorBathExplicitStepper::advance_block(After after) {
   const bool with_free_response = after == After::free_response;
   const std::size_t axes = bath_.axes, substeps = heads_.size() / axes;
-  ReproducibleBlockSum& sum = bath_.sum;
+  ReproducibleSum& sum = bath_.sum;
   // Without a free response the pull after the block needs a sum of its own.
   sum.allocate(static_cast<int>(with_free_response ? axes * length_ : axes));
   bath_.for_each_chunk([&](std::int64_t leaf, std::int64_t begin, int oscillators) {

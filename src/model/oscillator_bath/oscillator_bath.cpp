@@ -10,7 +10,9 @@ OscillatorBathState::OscillatorBathState(DiscreteSpectrum given, int number_of_a
     : spectrum(std::move(given)),
       communicator(world),
       axes(static_cast<std::size_t>(number_of_axes)),
-      sum(spectrum.size, world) {}
+      sum(Layout(spectrum.size, world.size(),
+                 ReproducibleSum::leaf_size(spectrum.size, 256, std::max<std::int64_t>(256, spectrum.size))),
+          world) {}
 
 void OscillatorBathState::refresh_pull() {
   ++changes;
@@ -67,7 +69,7 @@ LumpedNetwork OscillatorBath::assemble(std::int64_t limit) const {
 
 template <class Add>
 std::vector<double> OscillatorBath::sum_over_oscillators(std::size_t width, Add add) const {
-  ReproducibleBlockSum& sum = state_.sum;
+  ReproducibleSum& sum = state_.sum;
   sum.allocate(static_cast<int>(width));
   for (std::int64_t leaf = 0; leaf < sum.leaves(); ++leaf) {
     const std::int64_t end = std::min(sum.count(), (leaf + 1) * sum.leaf_size());

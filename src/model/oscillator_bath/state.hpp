@@ -10,7 +10,7 @@
 #include "model/discrete_spectrum.hpp"
 #include "model/oscillator_bath/chunk_stepper.hpp"
 #include "parallel/communicator.hpp"
-#include "parallel/reproducible_block_sum.hpp"
+#include "parallel/reproducible_sum.hpp"
 
 namespace bathline {
 
@@ -26,7 +26,7 @@ struct OscillatorBathState {
   DiscreteSpectrum spectrum;
   Communicator communicator;
   std::size_t axes;
-  mutable ReproducibleBlockSum sum;
+  mutable ReproducibleSum sum;
   std::vector<double> stiffness, inverse_mass;  ///< per oscillator of this rank
   std::vector<std::vector<double>> w, p;        ///< one array per axis
   double total_stiffness = 0.0;                 ///< on rank 0

@@ -264,7 +264,8 @@ TEST(MpiLine, EnergyIsSummedInTheDocumentedOrder) {
           const double momentum = p[j * axes + axis];
           terms.push_back(std::fma(2000.0 * 5.0, strain * strain, momentum * momentum));
         }
-        environment += 0.5 / 5.0 * serial_sum(terms);
+        environment +=
+            0.5 / 5.0 * serial_sum(terms, static_cast<std::size_t>(ReproducibleSum::leaf_size(sites, 64, 4096)));
         interaction += 0.5 * 2000.0 * (w[axis] - head[axis]) * (w[axis] - head[axis]);
       }
       EXPECT_EQ(energy.environment, environment);

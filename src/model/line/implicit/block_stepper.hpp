@@ -65,8 +65,8 @@ ImplicitReach LineBlockStepper<S>::find_reach(const LineRecursion& recursion, co
   // A line in one segment allows blocks of any length.
   constexpr int max_steps = 64;
   const int active_ranks = layout.active_ranks();
-  const std::int64_t min_sites = std::min(layout.count(0), layout.count(active_ranks - 1));
-  const std::int64_t limit = active_ranks == 1 ? LineState::max_halo : std::min(LineState::max_halo, min_sites);
+  const std::int64_t limit =
+      active_ranks == 1 ? LineState::max_halo : std::min(LineState::max_halo, layout.min_count());
   const ImplicitReach reach = cheapest_reach<Tile>(recursion, limit, layout.total());
   if (active_ranks == 1 && layout.total() <= 4 * (reach.steps > 0 ? reach.sites : limit)) return {max_steps, 0};
   return reach;

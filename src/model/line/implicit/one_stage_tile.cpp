@@ -25,62 +25,32 @@ double late_displacement_weight(const LineRecursion& recursion) {
 }  // namespace
 
 std::int64_t LineOneStageTile::capacity_for(const LineRecursion& recursion, std::int64_t reach) {
-  return Parts::capacity(std::max({cached_sites, 4 * reach, Parts::parts * recursion.decay_length()}));
+  return LineTile::capacity_for(recursion, reach, cached_sites);
 }
 
 LineOneStageTile::LineOneStageTile(const LineRecursion& recursion, std::int64_t capacity)
-    : pole_(recursion.singles.front().pole.real()),
+    : LineTile(recursion, capacity),
+      pole_(recursion.singles.front().pole.real()),
       input_momentum_weight_(recursion.singles.front().input_momentum_weight.real()),
       momentum_weight_(recursion.singles.front().momentum_weight.real()),
       late_displacement_weight_(late_displacement_weight(recursion)),
       drift_(recursion.drift),
-      decay_length_(recursion.decay_length()),
-      powers_(static_cast<std::size_t>(decay_length_)),
-      y_(static_cast<std::size_t>(capacity / Parts::parts)),
-      p_(y_.size()) {
+      powers_(static_cast<std::size_t>(decay_length_)) {
   powers_[0] = 1.0;
   for (std::size_t k = 1; k < powers_.size(); ++k) powers_[k] = pole_ * powers_[k - 1];
-}
-
-void LineOneStageTile::load(const double* w, const double* p, std::int64_t count) {
-  parts_ = Parts(count, decay_length_);
-  parts_.pack(w, y_.data());
-  parts_.pack(p, p_.data());
-}
-
-void LineOneStageTile::store(std::int64_t offset, std::int64_t count, double* w, double* p) const {
-  parts_.unpack(y_.data(), offset, count, w);
-  parts_.unpack(p_.data(), offset, count, p);
 }
 
 void LineOneStageTile::advance(int steps, std::span<const std::span<const double>> ahead) {
   const std::int64_t reference_site = steps % 2 == 0 ? 0 : parts_.part - 1;
   for (int s = 0; s < streams; ++s) {
     reference_value_.value[s] =
-        multiply_add(splat(input_momentum_weight_), p_[reference_site].value[s], y_[reference_site].value[s]);
+        multiply_add(splat(input_momentum_weight_), p_[reference_site].value[s], w_[reference_site].value[s]);
   }
-  for (int index = 0; index <= steps; ++index) {
-    if (late_displacement_weight_ == 0.0) {
-      sweep<false>(index, steps);
-    } else {
-      sweep<true>(index, steps);
-    }
-    prefetch_part(ahead, static_cast<std::size_t>(index), static_cast<std::size_t>(steps) + 1);
-  }
-}
-
-template <bool has_displacement_weight>
-void LineOneStageTile::sweep(int index, int steps) {
-  const bool forward = index % 2 == 0, same_direction_as_last = index % 2 == steps % 2;
-  if (index == 0) {
-    sweep<Direction::forward, has_displacement_weight, Sweep::first>(same_direction_as_last);
-  } else if (index == steps) {
-    forward ? sweep<Direction::forward, has_displacement_weight, Sweep::last>(same_direction_as_last)
-            : sweep<Direction::backward, has_displacement_weight, Sweep::last>(same_direction_as_last);
-  } else {
-    forward ? sweep<Direction::forward, has_displacement_weight, Sweep::middle>(same_direction_as_last)
-            : sweep<Direction::backward, has_displacement_weight, Sweep::middle>(same_direction_as_last);
-  }
+  for_each_sweep(steps, ahead, [&]<Direction direction, Sweep kind>(int index) {
+    const bool same_direction_as_last = index % 2 == steps % 2;
+    late_displacement_weight_ == 0.0 ? sweep<direction, false, kind>(same_direction_as_last)
+                                     : sweep<direction, true, kind>(same_direction_as_last);
+  });
 }
 
 template <LineOneStageTile::Direction direction, bool has_displacement_weight, LineOneStageTile::Sweep kind>
@@ -88,7 +58,7 @@ template <LineOneStageTile::Direction direction, bool has_displacement_weight, L
   constexpr bool forward = direction == Direction::forward, ends_step = kind != Sweep::first,
                  begins_step = kind != Sweep::last;
   Register* __restrict p = p_.data();
-  Register* __restrict y = y_.data();
+  Register* __restrict y = w_.data();  // w before the first sweep and after the last
   const double unit = drift_;
   const SimdDouble r = splat(pole_);
   const SimdDouble momentum_weight = splat(-momentum_weight_ * unit),

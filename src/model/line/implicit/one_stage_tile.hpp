@@ -21,12 +21,11 @@
 #include <cstdint>
 #include <span>
 
-#include "model/line/lane_field.hpp"
-#include "model/line/implicit/recursion.hpp"
+#include "model/line/implicit/tile.hpp"
 
 namespace bathline {
 
-class LineOneStageTile {
+class LineOneStageTile : public LineTile<3> {
  public:
   static bool supports(const LineRecursion& recursion) {
     return recursion.pairs.empty() && recursion.singles.size() == 1;
@@ -38,27 +37,10 @@ class LineOneStageTile {
 
   LineOneStageTile(const LineRecursion& recursion, std::int64_t capacity);
 
-  /// There are no springs beyond the first and the last site: the caller has to load as many additional sites on either
-  /// side as the steps reach.
-  void load(const double* w, const double* p, std::int64_t count);
   /// Prefetches `ahead`, the sites of the next tile.
   void advance(int steps, std::span<const std::span<const double>> ahead);
-  /// Writes `count` sites, beginning with site `offset`.
-  void store(std::int64_t offset, std::int64_t count, double* w, double* p) const;
 
  private:
-  /// Independent registers, which hide the latency of the recursions.
-  static constexpr int streams = 3;
-  using Parts = LaneParts<streams>;
-  using Register = LaneRegister<streams>;
-  using Field = LaneField<streams>;
-
-  /// A sweep ends a step by its second recursion, and begins the next one by its first recursion.
-  enum class Sweep { first, middle, last };
-  enum class Direction { forward, backward };
-  enum class Site { first, later };  // of a part
-  template <bool has_displacement_weight>
-  void sweep(int index, int steps);
   /// `same_direction_as_last`: whether the last sweep has the direction of this one.
   template <Direction direction, bool has_displacement_weight, Sweep kind>
   void sweep(bool same_direction_as_last);
@@ -68,10 +50,7 @@ class LineOneStageTile {
   double momentum_weight_;           // k_p
   double late_displacement_weight_;  // k
   double drift_;
-  std::int64_t decay_length_;
   std::vector<double> powers_;  // r^k
-  Parts parts_;
-  Field y_, p_;  // y_ is w before the first sweep and after the last
   // Passed from a sweep to the next one: z and y of the sites before every part.
   Register entering_z_, entering_y_;
   Register reference_value_;  // v of the site of every part where the last sweep begins

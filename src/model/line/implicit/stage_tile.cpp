@@ -25,54 +25,25 @@ bool LineStageTile::supports(const LineRecursion& recursion) {
 
 std::int64_t LineStageTile::capacity_for(const LineRecursion& recursion, std::int64_t reach) {
   const auto numbers = static_cast<std::int64_t>(2 + values_per_site(recursion));
-  return Parts::capacity(std::max({cached_values / numbers, 4 * reach, Parts::parts * recursion.decay_length()}));
+  return LineTile::capacity_for(recursion, reach, cached_values / numbers);
 }
 
 LineStageTile::LineStageTile(const LineRecursion& recursion, std::int64_t capacity)
-    : recursion_(recursion),
-      decay_length_(recursion.decay_length()),
-      w_(static_cast<std::size_t>(capacity / Parts::parts)),
-      p_(w_.size()),
-      y_(values_per_site(recursion), Field(w_.size())) {}
-
-void LineStageTile::load(const double* w, const double* p, std::int64_t count) {
-  parts_ = Parts(count, decay_length_);
-  parts_.pack(w, w_.data());
-  parts_.pack(p, p_.data());
-}
-
-void LineStageTile::store(std::int64_t offset, std::int64_t count, double* w, double* p) const {
-  parts_.unpack(w_.data(), offset, count, w);
-  parts_.unpack(p_.data(), offset, count, p);
-}
+    : LineTile(recursion, capacity), recursion_(recursion), y_(values_per_site(recursion), Field(w_.size())) {}
 
 void LineStageTile::advance(int steps, std::span<const std::span<const double>> ahead) {
-  const std::size_t pairs = recursion_.pairs.size();
-  for (int index = 0; index <= steps; ++index) {
-    if (pairs == 0) {
-      sweep<0, 1>(index, steps);
-    } else if (pairs == 2) {
-      sweep<2, 0>(index, steps);
-    } else if (recursion_.singles.empty()) {
-      sweep<1, 0>(index, steps);
-    } else {
-      sweep<1, 1>(index, steps);
-    }
-    prefetch_part(ahead, static_cast<std::size_t>(index), static_cast<std::size_t>(steps) + 1);
-  }
-}
-
-template <int pairs, int singles>
-void LineStageTile::sweep(int index, int steps) {
-  const bool forward = index % 2 == 0;
-  if (index == 0) {
-    sweep<pairs, singles, Direction::forward, Sweep::first>();
-  } else if (index == steps) {
-    forward ? sweep<pairs, singles, Direction::forward, Sweep::last>()
-            : sweep<pairs, singles, Direction::backward, Sweep::last>();
+  const auto advance_with = [&]<int pairs, int singles>() {
+    for_each_sweep(steps, ahead,
+                   [&]<Direction direction, Sweep kind>(int) { sweep<pairs, singles, direction, kind>(); });
+  };
+  if (recursion_.pairs.empty()) {
+    advance_with.operator()<0, 1>();
+  } else if (recursion_.pairs.size() == 2) {
+    advance_with.operator()<2, 0>();
+  } else if (recursion_.singles.empty()) {
+    advance_with.operator()<1, 0>();
   } else {
-    forward ? sweep<pairs, singles, Direction::forward, Sweep::middle>()
-            : sweep<pairs, singles, Direction::backward, Sweep::middle>();
+    advance_with.operator()<1, 1>();
   }
 }
 

@@ -12,12 +12,11 @@
 #include <span>
 #include <vector>
 
-#include "model/line/lane_field.hpp"
-#include "model/line/implicit/recursion.hpp"
+#include "model/line/implicit/tile.hpp"
 
 namespace bathline {
 
-class LineStageTile {
+class LineStageTile : public LineTile<2> {
  public:
   /// Cost of loading, storing and the first half of the first step, in steps.
   static constexpr double overhead = 2.0;
@@ -28,33 +27,14 @@ class LineStageTile {
 
   LineStageTile(const LineRecursion& recursion, std::int64_t capacity);
 
-  /// There are no springs beyond the first and the last site: the caller has to load as many additional sites on either
-  /// side as the steps reach.
-  void load(const double* w, const double* p, std::int64_t count);
   /// Prefetches `ahead`, the sites of the next tile.
   void advance(int steps, std::span<const std::span<const double>> ahead);
-  /// Writes `count` sites, beginning with site `offset`.
-  void store(std::int64_t offset, std::int64_t count, double* w, double* p) const;
 
  private:
-  static constexpr int streams = 2;
-  using Parts = LaneParts<streams>;
-  using Register = LaneRegister<streams>;
-  using Field = LaneField<streams>;
-
-  /// A sweep ends a step by its second recursions, and begins the next one by its first recursions.
-  enum class Sweep { first, middle, last };
-  enum class Direction { forward, backward };
-  enum class Site { first, later };  // of a part
   template <int pairs, int singles, Direction direction, Sweep kind>
   void sweep();
-  template <int pairs, int singles>
-  void sweep(int index, int steps);
 
   LineRecursion recursion_;
-  std::int64_t decay_length_;
-  Parts parts_;
-  Field w_, p_;
   std::vector<Field> y_;  // real and imaginary part of every pair, then the real ones
 };
 

@@ -60,7 +60,8 @@ TEST(MpiLineBlock, OneStageNeedsItsReachOnEveryRank) {
       SCOPED_TRACE(testing::Message() << "h = " << h);
       const LineRecursion recursion = LineRecursion::of(constants(far_end), midpoint, h).value();
       std::int64_t min_sites = LineState::min_sites_per_rank;
-      while (cheapest_reach<LineOneStageTile>(recursion, min_sites).steps == 0) ++min_sites;
+      while (cheapest_reach<LineOneStageTile>(recursion, min_sites).steps == 0)
+        min_sites += LineState::min_sites_per_rank;
       ASSERT_GT(min_sites, LineState::min_sites_per_rank);
       Course course{constants(far_end), midpoint, h, ranks * min_sites, 1, {}};
       const int limit = block_limit(course);
@@ -138,7 +139,7 @@ TEST(MpiLineBlock, StagesNeedTheirReachOnEveryRank) {
       const LineConstants line = constants(FarEnd::fixed);
       const LineRecursion recursion = LineRecursion::of(line, gauss(stages), h).value();
       std::int64_t min_sites = LineState::min_sites_per_rank;
-      while (cheapest_reach<LineStageTile>(recursion, min_sites).steps == 0) ++min_sites;
+      while (cheapest_reach<LineStageTile>(recursion, min_sites).steps == 0) min_sites += LineState::min_sites_per_rank;
       ASSERT_GT(min_sites, LineState::min_sites_per_rank);
       Course course{line, gauss(stages), h, ranks * min_sites, 1, {}};
       const int limit = block_limit(course);
