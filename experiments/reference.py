@@ -112,8 +112,10 @@ class Reference:
                 category = section["catalogue"]
                 text += f" Further keys depend on `{section['chooser']}`: [{category}]({category}.md)."
             text += "\n\n" + self.parameters(section["parameters"], section["name"])
-        sweep = printed("describe", "recipe").split("[sweep] (optional)\n")[1]
-        text += f"\n## `[sweep]`\n\n{paragraph(self.linked(' '.join(sweep.split())))}\n"
+        written = printed("describe", "recipe")
+        for name in ("constants", "for_each", "sweep"):
+            doc = " ".join(written.split(f"\n[{name}] (optional)\n")[1].split("\n\n")[0].split())
+            text += f"\n## `{name if name == 'for_each' else f'[{name}]'}`\n\n{paragraph(self.linked(doc))}\n"
         formulas = printed("describe", "formula").split("\nformula (system)")[0]
         return text + f"\n## Formulas\n\n```text\n{formulas.strip()}\n```\n"
 

@@ -11,7 +11,7 @@
 #include "driver/recipe_library.hpp"
 #include "formula/parser.hpp"
 #include "recipe/recipe_schema.hpp"
-#include "recipe/spelling.hpp"
+#include "text/spelling.hpp"
 #include "record/quantity.hpp"
 
 namespace bathline {

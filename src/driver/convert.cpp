@@ -18,7 +18,7 @@
 #include "model/kernels/adaptive_quadrature.hpp"
 #include "model/kernels/kernel_input.hpp"
 #include "model/table_file.hpp"
-#include "recipe/printable_text.hpp"
+#include "text/printable_text.hpp"
 #include "recipe/toml_writer.hpp"
 
 namespace bathline {

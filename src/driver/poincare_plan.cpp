@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "recipe/printable_text.hpp"
+#include "text/printable_text.hpp"
 
 namespace bathline {
 

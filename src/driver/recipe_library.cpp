@@ -12,7 +12,7 @@
 #include "driver/data_folder.hpp"
 #include "driver/prepared_run.hpp"
 #include "recipe/describe.hpp"
-#include "recipe/spelling.hpp"
+#include "text/spelling.hpp"
 #include "recipe/sweep.hpp"
 
 namespace bathline {

@@ -14,7 +14,7 @@
 #include "driver/output_times.hpp"
 #include "driver/prepared_run.hpp"
 #include "driver/unpacked_inputs.hpp"
-#include "recipe/printable_text.hpp"
+#include "text/printable_text.hpp"
 #include "record/result_integrity.hpp"
 #include "record/run_in_child_process.hpp"
 

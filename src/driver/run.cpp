@@ -11,7 +11,7 @@
 #include <map>
 
 #include "driver/prepared_run.hpp"
-#include "recipe/printable_text.hpp"
+#include "text/printable_text.hpp"
 
 namespace bathline {
 

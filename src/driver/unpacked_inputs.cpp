@@ -12,7 +12,7 @@
 
 #include "model/table_file.hpp"
 #include "parallel/text_file.hpp"
-#include "recipe/printable_text.hpp"
+#include "text/printable_text.hpp"
 #include "recipe/recipe.hpp"
 
 namespace bathline {

@@ -13,7 +13,7 @@
 
 #include "driver/prepared_run.hpp"
 #include "driver/unpacked_inputs.hpp"
-#include "recipe/printable_text.hpp"
+#include "text/printable_text.hpp"
 #include "record/claims.hpp"
 #include "record/result_integrity.hpp"
 #include "record/temporary_file.hpp"

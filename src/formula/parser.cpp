@@ -16,8 +16,8 @@
 #include <numbers>
 #include <optional>
 
-#include "recipe/printable_text.hpp"
-#include "recipe/spelling.hpp"
+#include "text/printable_text.hpp"
+#include "text/spelling.hpp"
 
 namespace bathline {
 

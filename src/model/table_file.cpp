@@ -14,7 +14,7 @@
 
 #include "model/environment_catalogue.hpp"
 #include "parallel/text_file.hpp"
-#include "recipe/printable_text.hpp"
+#include "text/printable_text.hpp"
 
 namespace bathline {
 

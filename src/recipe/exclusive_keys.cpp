@@ -1,6 +1,6 @@
 // Checks and resolves the mutually exclusive keys of a section.
 #include "recipe/exclusive_keys.hpp"
-#include "recipe/spelling.hpp"
+#include "text/spelling.hpp"
 
 #include <algorithm>
 
@@ -48,7 +48,7 @@ std::vector<std::string> check_exclusive_keys(const toml::table& table, const Se
     if (is_reported) continue;
     if (applies && given.empty()) {
       const std::string because = rule.when.empty() ? "" : fmt::format(" beside `{}`", rule.when);
-      mistakes.add(location_of(table.source(), file),
+      mistakes.add(location_of(table, file),
                    fmt::format("{} needs one of the keys {}{}", schema.header(), names, because));
     } else {
       const std::string advice =

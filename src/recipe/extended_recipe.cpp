@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "recipe/exclusive_keys.hpp"
-#include "recipe/printable_text.hpp"
+#include "text/printable_text.hpp"
 #include "recipe/toml_document.hpp"
 
 namespace bathline {

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "recipe/cases.hpp"
+#include "recipe/constants.hpp"
 #include "recipe/extended_recipe.hpp"
 #include "recipe/method_aliases.hpp"
 #include "recipe/recipe_checks.hpp"
@@ -76,12 +78,17 @@ Recipe parse_recipe(const std::string& text, const std::string& file, const std:
   auto root = parse_extended_toml(text, file, mistakes);
   if (!root) return recipe;
   recipe.is_toml = true;
-  apply_settings(*root, settings, mistakes);
+  const auto [of_constants, others] = settings_of("constants", settings);
+  apply_settings(*root, of_constants, mistakes);
+  const Constants constants = Constants::take_from(*root, file, mistakes);
+  expand_cases(*root, file, mistakes);
+  apply_settings(*root, others, mistakes);
   // The recipe without its sweep is common to all elements; `read_sweep` gives their settings.
   root->erase("sweep");
+  insert_constants(*root, constants, file, mistakes);
 
   resolve_aliases(*root, file, catalogue_schema, mistakes);
-  SectionReader reader(*root, file, catalogue_schema, mistakes);
+  SectionReader reader(*root, file, catalogue_schema, constants, mistakes);
   const auto read = [&](const std::string& name) { return reader.read(recipe_section(name)); };
   recipe.top = reader.read_top();
   if (recipe.top.is_readable("title")) recipe.title = recipe.top.text("title");

@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "recipe/printable_text.hpp"
-#include "recipe/spelling.hpp"
+#include "text/printable_text.hpp"
+#include "text/spelling.hpp"
 
 namespace bathline {
 

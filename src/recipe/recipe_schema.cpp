@@ -152,7 +152,10 @@ std::vector<Parameter> claim_keys() {
           Bound::nonnegative),
       optional("from", number, "s", "Start of the time window; default: the start of the run."),
       optional("until", number, "s", "End of the time window; default: the end of the run."),
-      optional("source", text, "", "Where the claim is made."),
+      optional("source", text, "", "Where the claim is made, or how it is derived."),
+      choice("kind", {"physics", "regression"},
+             "A statement that follows from a source or a derivation, or a number that an earlier version measured.",
+             "\"physics\""),
       optional("note", text, "", "Remark."),
       defaulted("supported", boolean, "", "true", "False for a claim that is expected to fail."),
   };

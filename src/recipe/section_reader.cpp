@@ -32,7 +32,8 @@ Section unreadable_section(const SectionSchema& schema, const Location& where) {
 Section SectionReader::read_top() {
   std::vector<std::string> known = names_of(recipe_keys());
   for (const SectionSchema& schema : recipe_sections()) known.push_back(schema.name);
-  known.push_back("sweep");  // already removed from the recipe
+  known.push_back("sweep");      // already removed from the recipe
+  known.push_back("constants");  // likewise
   misspelt_ = reader_.reject_unknown_keys(recipe_, known, "the recipe");
   return reader_.read(recipe_, recipe_keys(), "the recipe", misspelt_);
 }

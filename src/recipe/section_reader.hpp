@@ -18,12 +18,12 @@ namespace bathline {
 class SectionReader {
  public:
   SectionReader(const toml::table& recipe, const std::string& file, const CatalogueSchema& catalogue_schema,
-                Mistakes& mistakes)
+                const Constants& constants, Mistakes& mistakes)
       : recipe_(recipe),
         file_(file),
         catalogue_schema_(catalogue_schema),
         mistakes_(mistakes),
-        reader_(file, mistakes) {}
+        reader_(file, mistakes, constants) {}
 
   /// The keys outside of all sections; reports unknown sections.
   Section read_top();

@@ -10,7 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "recipe/exclusive_keys.hpp"
-#include "recipe/printable_text.hpp"
+#include "text/printable_text.hpp"
 #include "recipe/retired_keys.hpp"
 #include "recipe/toml_document.hpp"
 #include "recipe/toml_writer.hpp"
@@ -196,6 +196,16 @@ class Setting {
 std::string origin_of_setting(const std::string& setting) {
   return setting.starts_with(unset_mark) ? "--unset " + printable(setting.substr(1), 200)
                                          : "--set " + printable(setting, 200);
+}
+
+std::pair<std::vector<std::string>, std::vector<std::string>> settings_of(const std::string& section,
+                                                                          const std::vector<std::string>& settings) {
+  std::pair<std::vector<std::string>, std::vector<std::string>> parts;
+  for (const std::string& setting : settings) {
+    const std::size_t begin = setting.starts_with(unset_mark) ? 1 : 0;
+    (setting.compare(begin, section.size() + 1, section + ".") == 0 ? parts.first : parts.second).push_back(setting);
+  }
+  return parts;
 }
 
 void apply_settings(toml::table& recipe, const std::vector<std::string>& settings, Mistakes& mistakes) {

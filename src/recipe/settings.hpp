@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <toml++/toml.h>
@@ -15,6 +16,10 @@ inline constexpr char unset_mark = '!';
 
 /// The location of what a setting sets: "--set dotted.key=value".
 std::string origin_of_setting(const std::string& setting);
+
+/// The settings of keys of the table `section`, and all others.
+std::pair<std::vector<std::string>, std::vector<std::string>> settings_of(const std::string& section,
+                                                                          const std::vector<std::string>& settings);
 
 /// Applies `settings` ("dotted.key=value", or "!dotted.key" to remove the key) to `recipe` in order. Elements of lists
 /// are selected by index from 0, or by their `name`, integrators without one by their `method`. The location of every

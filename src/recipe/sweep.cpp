@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "recipe/extended_recipe.hpp"
-#include "recipe/printable_text.hpp"
+#include "text/printable_text.hpp"
 #include "recipe/settings.hpp"
 #include "recipe/toml_document.hpp"
 #include "recipe/toml_writer.hpp"

@@ -1,10 +1,11 @@
 // Calls the TOML parser and turns its errors into mistakes.
 #include "recipe/toml_document.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <utility>
 
-#include "recipe/printable_text.hpp"
+#include "text/printable_text.hpp"
 #include "recipe/key_depth.hpp"
 
 namespace bathline {
@@ -41,10 +42,23 @@ std::optional<toml::table> parse_toml_value(const std::string& text, const std::
   return parsed;
 }
 
+double number_of(const toml::node& node) {
+  const auto* integer = node.as_integer();
+  return integer != nullptr ? static_cast<double>(integer->get()) : node.as_floating_point()->get();
+}
+
 Location location_of(const toml::source_region& region, const std::string& file) {
   if (region.path && region.path->starts_with("--")) return {*region.path, 0, 0};
   return {region.path ? *region.path : file, static_cast<int>(region.begin.line),
           static_cast<int>(region.begin.column)};
+}
+
+Location location_of(const toml::table& table, const std::string& file) {
+  if (table.source().begin || table.source().path || table.empty()) return location_of(table.source(), file);
+  const auto first = std::min_element(table.begin(), table.end(), [](const auto& a, const auto& b) {
+    return a.first.source().begin < b.first.source().begin;
+  });
+  return location_of(first->first.source(), file);
 }
 
 }  // namespace bathline

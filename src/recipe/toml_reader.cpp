@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include "recipe/describe.hpp"
-#include "recipe/printable_text.hpp"
+#include "text/printable_text.hpp"
 #include "recipe/retired_keys.hpp"
-#include "recipe/spelling.hpp"
+#include "text/spelling.hpp"
 #include "recipe/toml_document.hpp"
 
 namespace bathline {
@@ -23,20 +23,21 @@ std::string inner_header(const std::string& outer, const std::string& key, bool 
   return repeated ? "[[" + path + "]]" : "[" + path + "]";
 }
 
-/// The type, of those that `parameter` allows, by which `node` is read.
-ValueType type_of(const toml::node& node, const Parameter& parameter) {
+}  // namespace
+
+ValueType TomlReader::type_of(const toml::node& node, const Parameter& parameter) const {
+  const bool is_mostly_number = parameter.type == ValueType::integer || parameter.type == ValueType::number;
   for (const ValueType type : parameter.alternative_types) {
     const toml::array* list = node.as_array();
+    const bool is_number = is_mostly_number && !parameter.choices.empty() && values_.is_expression(node);
     const bool fits = (type == ValueType::number && node.is_number()) ||
-                      (type == ValueType::text && node.is_string()) ||
+                      (type == ValueType::text && node.is_string() && !is_number) ||
                       (type == ValueType::numbers && list != nullptr) ||
                       (type == ValueType::texts && list != nullptr && list->is_homogeneous<std::string>());
     if (fits) return type;
   }
   return parameter.type;
 }
-
-}  // namespace
 
 std::vector<std::vector<Location>> TomlReader::lines_of_texts(const toml::node& node) const {
   std::vector<std::vector<Location>> lines;
@@ -54,7 +55,7 @@ std::vector<std::vector<Location>> TomlReader::lines_of_texts(const toml::node& 
 std::vector<Location> TomlReader::lines_of_text(const toml::node& node) const {
   const std::string& text = node.as_string()->get();
   const toml::source_region& region = node.source();
-  const Location begin = location(node);
+  const Location begin = location(node, {});
   if (begin.line == 0) return {};
   const auto breaks = static_cast<int>(std::count(text.begin(), text.end(), '\n'));
   const auto last = region.end.line - region.begin.line;
@@ -72,13 +73,14 @@ std::vector<Location> TomlReader::lines_of_text(const toml::node& node) const {
   return lines;
 }
 
-Location TomlReader::location(const toml::node& node) const {
-  return default_location_ ? *default_location_ : location_of(node.source(), file_);
+Location TomlReader::location(const toml::node& node, const Location& where) const {
+  if (default_location_) return *default_location_;
+  return node.source().begin || node.source().path ? location_of(node.source(), file_) : where;
 }
 
 Section TomlReader::read(const toml::table& table, std::span<const Parameter> parameters, const std::string& header,
                          std::span<const std::string> misspelt) {
-  Section section(location(table));
+  Section section(default_location_ ? *default_location_ : location_of(table, file_));
   std::vector<std::string> keys;
   for (const auto& [key, value] : table) {
     if (is_name(key.str())) keys.emplace_back(key.str());
@@ -172,7 +174,7 @@ const CatalogueEntry* TomlReader::chosen_entry(const toml::table& table, const s
     for (const Alias& alias : candidate.aliases) names.push_back(alias.name);
   }
   if (entry == table.end()) {
-    mistakes_.add(location(table),
+    mistakes_.add(location_of(table, file_),
                   fmt::format("{} needs the key `{}`, one of {}", header, key, quoted_names(names, '"')));
     return nullptr;
   }
@@ -300,7 +302,7 @@ std::optional<std::vector<T>> TomlReader::read_list(const toml::node& node, cons
   std::vector<T> values;
   for (std::size_t i = 0; i < list->size(); ++i) {
     const toml::node& element = *list->get(i);
-    if (auto value = read(element, fmt::format("{}[{}]", name, i), location(element)))
+    if (auto value = read(element, fmt::format("{}[{}]", name, i), location(element, where)))
       values.push_back(std::move(*value));
   }
   if (values.size() < list->size()) return std::nullopt;
@@ -330,7 +332,7 @@ std::optional<Section::Rows> TomlReader::read_rows(const toml::node& node, const
                                     ? name + " is an empty list: must hold at least one number"
                                     : fmt::format("{} has length {} but {}[0] has length {}: all must be equally long",
                                                   name, length, parameter.name, first);
-    mistakes_.add(location(*node.as_array()->get(i)), message);
+    mistakes_.add(location(*node.as_array()->get(i), where), message);
     return std::nullopt;
   }
   return rows;

@@ -20,7 +20,8 @@ namespace bathline {
 /// all of them; a key with a mistake is marked as unreadable in the Section.
 class TomlReader {
  public:
-  TomlReader(std::string file, Mistakes& mistakes) : file_(std::move(file)), mistakes_(mistakes), values_(mistakes) {}
+  TomlReader(std::string file, Mistakes& mistakes, Constants constants = {})
+      : file_(std::move(file)), mistakes_(mistakes), values_(mistakes, std::move(constants)) {}
 
   /// The values that `parameters` describe, defaults filled in. `header` ("[time]") names the table in messages. Keys
   /// among `misspelt` are not reported as missing and get no default.
@@ -38,9 +39,6 @@ class TomlReader {
                                      std::span<const CatalogueEntry> entries, std::span<const Parameter> common,
                                      const std::string& catalogue_name, const std::string& header);
 
-  /// Location of a table or value.
-  Location location(const toml::node& node) const;
-
  private:
   using Value = Section::Value;
 
@@ -54,6 +52,11 @@ class TomlReader {
   // Locations of the lines of a text, or of every text of a list, in the recipe; empty if unknown.
   std::vector<std::vector<Location>> lines_of_texts(const toml::node& node) const;
   std::vector<Location> lines_of_text(const toml::node& node) const;
+
+  // Location of a table or value: `where` if it has none of its own, as in the cases of `for_each`.
+  Location location(const toml::node& node, const Location& where) const;
+  // The type, of those that `parameter` allows, by which `node` is read.
+  ValueType type_of(const toml::node& node, const Parameter& parameter) const;
 
   // Calls `read(element, name, location)` for every element, also after a mistake in one of them.
   template <class T, class Read>

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <sstream>
+#include <stdexcept>
 
 #include <fmt/format.h>
 
-#include "recipe/printable_text.hpp"
-#include "recipe/spelling.hpp"
+#include "text/printable_text.hpp"
+#include "text/spelling.hpp"
+#include "recipe/toml_document.hpp"
 #include "recipe/toml_writer.hpp"
 
 namespace bathline {
@@ -66,37 +68,64 @@ std::optional<bool> ValueReader::boolean(const toml::node& node, const std::stri
 
 std::optional<long> ValueReader::integer(const toml::node& node, const std::string& name, Bound bound,
                                          const Location& where, std::span<const std::string> choices) {
-  const auto* value = node.as_integer();
-  if (value == nullptr) {
+  if (node.is_floating_point()) {
     reject(node, name, where, fmt::format("must be an integer, not {}{}", type_found(node), integer_advice(node)));
     return std::nullopt;
   }
-  if (const char* broken = broken_bound(static_cast<double>(value->get()), bound)) {
+  const auto number = value(node, name, where, "an integer");
+  if (!number) return std::nullopt;
+  const char* broken = broken_bound(*number, bound);
+  if (broken == nullptr && node.is_string() && (std::trunc(*number) != *number || std::abs(*number) > 1e15)) {
+    broken = "must be an integer";
+  }
+  if (broken != nullptr) {
     reject(node, name, where, broken);
     return std::nullopt;
   }
-  if (!choices.empty() && std::find(choices.begin(), choices.end(), std::to_string(value->get())) == choices.end()) {
+  const long value = node.is_integer() ? static_cast<long>(node.as_integer()->get()) : static_cast<long>(*number);
+  if (!choices.empty() && std::find(choices.begin(), choices.end(), std::to_string(value)) == choices.end()) {
     std::string known;
     for (const std::string& choice : choices) known += (known.empty() ? "" : ", ") + choice;
     reject(node, name, where, "must be one of " + known);
     return std::nullopt;
   }
-  return value->get();
+  return value;
 }
 
 std::optional<double> ValueReader::number(const toml::node& node, const std::string& name, Bound bound,
                                           const Location& where) {
-  if (!node.is_number()) {
-    reject(node, name, where, fmt::format("must be a number, not {}", type_found(node)));
-    return std::nullopt;
-  }
-  const auto* integer = node.as_integer();
-  const double value = integer != nullptr ? static_cast<double>(integer->get()) : node.as_floating_point()->get();
-  if (const char* broken = broken_bound(value, bound)) {
+  const auto number = value(node, name, where, "a number");
+  if (!number) return std::nullopt;
+  if (const char* broken = broken_bound(*number, bound)) {
     reject(node, name, where, broken);
     return std::nullopt;
   }
-  return value;
+  return number;
+}
+
+bool ValueReader::is_expression(const toml::node& node) const {
+  if (!node.is_string()) return false;
+  try {
+    constants_.value_of(node.as_string()->get());
+    return true;
+  } catch (const std::runtime_error&) {
+    return false;
+  }
+}
+
+std::optional<double> ValueReader::value(const toml::node& node, const std::string& name, const Location& where,
+                                         const std::string& expected) {
+  if (node.is_number()) return number_of(node);
+  std::string reason;
+  if (node.is_string()) {
+    try {
+      return constants_.value_of(node.as_string()->get());
+    } catch (const std::runtime_error& error) {
+      reason = fmt::format("; as an expression: {}", error.what());
+    }
+  }
+  reject(node, name, where, fmt::format("must be {}, not {}{}", expected, type_found(node), reason));
+  return std::nullopt;
 }
 
 std::optional<std::string> ValueReader::text(const toml::node& node, const std::string& name,

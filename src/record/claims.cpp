@@ -42,6 +42,7 @@ ClaimResult evaluate(const ResultReader& file, const Section& claim) {
   result.name = text_or_empty(claim, "name");
   result.quantity = text_or_empty(claim, "quantity");
   result.source = text_or_empty(claim, "source");
+  if (text_or_empty(claim, "kind") == "regression") result.source = "regression: " + result.source;
   result.note = text_or_empty(claim, "note");
   result.uncertainty = number_or(claim, "uncertainty", result.uncertainty);
   result.supported = !claim.has("supported") || claim.boolean("supported");

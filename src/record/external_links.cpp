@@ -6,7 +6,7 @@
 
 #include <set>
 
-#include "recipe/printable_text.hpp"
+#include "text/printable_text.hpp"
 #include "record/hdf5_layout.hpp"
 
 namespace bathline {

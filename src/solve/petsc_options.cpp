@@ -17,7 +17,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "recipe/printable_text.hpp"
+#include "text/printable_text.hpp"
 #include "recipe/mistakes.hpp"
 
 namespace bathline {

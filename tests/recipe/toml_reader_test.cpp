@@ -28,12 +28,15 @@ TEST(TomlReader, ReadsEveryTypeOfList) {
 }
 
 TEST(TomlReader, ReportsTheLocationOfEveryWrongElement) {
-  EXPECT_EQ(with_system_key("v0 = [1, \"2\",\n true]").report,
-            "r.toml:4:10: v0[1] = \"2\": must be a number, not a text\n"
-            "r.toml:5:2: v0[2] = true: must be a number, not a boolean");
+  EXPECT_EQ(
+      with_system_key("v0 = [1, \"s\",\n true]").report,
+      "r.toml:4:10: v0[1] = \"s\": must be a number, not a text; as an expression: unknown name `s`; known are `pi`\n"
+      "r.toml:5:2: v0[2] = true: must be a number, not a boolean");
   EXPECT_EQ(with_system_key("axes = [0.0]").report,
             "r.toml:4:9: axes[0] = 0.0: must be an integer, not a number with a fraction; write 0");
-  EXPECT_EQ(with_system_key("q0 = [[1, \"2\"]]").report, "r.toml:4:11: q0[0][1] = \"2\": must be a number, not a text");
+  EXPECT_EQ(with_system_key("q0 = [[1, \"s\"]]").report,
+            "r.toml:4:11: q0[0][1] = \"s\": must be a number, not a text; as an expression: unknown name `s`; known "
+            "are `pi`");
 }
 
 TEST(TomlReader, ReportsValuesInPlaceOfLists) {
@@ -128,7 +131,7 @@ TEST(TomlReader, MarksUnreadableValues) {
     const char* lines;
     const char* key;
   } cases[] = {{"q0 = [1]\nm = -1", "m"},
-               {"q0 = [1]\nv0 = [1, \"2\"]", "v0"},
+               {"q0 = [1]\nv0 = [1, \"s\"]", "v0"},
                {"q0 = [[1, 2], [3]]", "q0"},
                {"q0 = [1]\npotential = 3", "potential"},
                {"q0 = [1]\ndamped = 0", "damped"},

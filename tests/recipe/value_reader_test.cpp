@@ -21,7 +21,8 @@ TEST(ValueReader, AcceptsIntegersAsNumbers) {
 }
 
 TEST(ValueReader, ReportsWrongTypes) {
-  EXPECT_EQ(report_with("[system]", "m = \"3\""), "r.toml:3:1: m = \"3\": must be a number, not a text");
+  EXPECT_EQ(report_with("[system]", "m = \"s\""),
+            "r.toml:3:1: m = \"s\": must be a number, not a text; as an expression: unknown name `s`; known are `pi`");
   EXPECT_EQ(report_with("[system]", "m = true"), "r.toml:3:1: m = true: must be a number, not a boolean");
   EXPECT_EQ(report_with("[system]", "m = 2020-01-01"),
             "r.toml:3:1: m = 2020-01-01: must be a number, not a date or time");
@@ -39,7 +40,9 @@ TEST(ValueReader, AcceptsOnlyIntegersForIntegers) {
   EXPECT_EQ(report("3.0"), "r.toml:7:1: sites = 3.0: must be an integer, not a number with a fraction; write 3");
   EXPECT_EQ(report("3.5"), "r.toml:7:1: sites = 3.5: must be an integer, not a number with a fraction");
   EXPECT_EQ(report("1e300"), "r.toml:7:1: sites = 1e+300: must be an integer, not a number with a fraction");
-  EXPECT_EQ(report("\"3\""), "r.toml:7:1: sites = \"3\": must be an integer, not a text");
+  EXPECT_EQ(
+      report("\"s\""),
+      "r.toml:7:1: sites = \"s\": must be an integer, not a text; as an expression: unknown name `s`; known are `pi`");
 }
 
 TEST(ValueReader, ReportsBrokenBounds) {

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "model/formula/force.hpp"
-#include "recipe/printable_text.hpp"
+#include "text/printable_text.hpp"
 
 namespace bathline {
 

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "recipe/printable_text.hpp"
+#include "text/printable_text.hpp"
 
 namespace bathline {
 

@@ -12,7 +12,7 @@
 #include "formula/program.hpp"
 #include "model/formula/scope.hpp"
 #include "model/table_file.hpp"
-#include "recipe/printable_text.hpp"
+#include "text/printable_text.hpp"
 
 namespace bathline {
 

@@ -7,7 +7,7 @@
 
 #include "model/formula/force.hpp"
 #include "model/formula/scope.hpp"
-#include "recipe/printable_text.hpp"
+#include "text/printable_text.hpp"
 
 namespace bathline {
 

@@ -12,7 +12,7 @@
 #include "model/formula/force_parameter.hpp"
 #include "model/systems/external_forces.hpp"
 #include "model/system_catalogue.hpp"
-#include "recipe/printable_text.hpp"
+#include "text/printable_text.hpp"
 
 namespace bathline {
 

@@ -17,7 +17,7 @@
 #include "model/legendre_transform.hpp"
 #include "model/systems/external_forces.hpp"
 #include "model/system_catalogue.hpp"
-#include "recipe/printable_text.hpp"
+#include "text/printable_text.hpp"
 
 namespace bathline {
 

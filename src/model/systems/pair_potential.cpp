@@ -18,7 +18,7 @@
 #include "model/potentials/pair_potential_sum.hpp"
 #include "model/systems/external_forces.hpp"
 #include "model/system_catalogue.hpp"
-#include "recipe/printable_text.hpp"
+#include "text/printable_text.hpp"
 
 namespace bathline {
 

@@ -1,5 +1,5 @@
 // Tests of the escaping and truncation of text of users.
-#include "recipe/printable_text.hpp"
+#include "text/printable_text.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Escaping and truncation of text of users.
-#include "recipe/printable_text.hpp"
+#include "text/printable_text.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // Suggestions for misspelt names.
-#include "recipe/spelling.hpp"
+#include "text/spelling.hpp"
 
 #include <fmt/format.h>
 

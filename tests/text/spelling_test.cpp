@@ -1,5 +1,5 @@
 // Tests of suggestions for misspelt names.
-#include "recipe/spelling.hpp"
+#include "text/spelling.hpp"
 
 #include <gtest/gtest.h>
 
