@@ -91,7 +91,7 @@ def known_keys():
     for category in ("systems", "potentials", "environments", "integrators", "studies"):
         for entry in catalogue[category]:
             collect(entry["parameters"])
-    return {section["name"] for section in catalogue["sections"]} | {"sweep"}, keys | {"kind"}
+    return {section["name"] for section in catalogue["sections"]} | {"sweep", "constants"}, keys | {"kind", "for_each", "case"}
 
 
 def unknown_keys(path, text):
