@@ -1,15 +1,33 @@
 # shellcheck shell=bash disable=SC2034
-# Sourced by the job scripts, after environment.sh.
+# Sourced by the job scripts, and by those that submit them, after environment.sh.
 
-# run_or_resume LAUNCHER... -- RECIPE [OPTIONS OF `bathline run`...]
-# Runs the recipe, or resumes its result if that has a checkpoint, with progress in lines. Sets `code` to the exit code.
+# follow_up_options OPTIONS OF SBATCH...
+# Sets the array `follow_up` to those options that a small job afterwards needs as well, such as --account, --partition and --qos:
+# all but those about size, time, names and files.
+follow_up_options() {
+  local word kept=no
+  follow_up=()
+  for word in "$@"; do
+    case $word in
+      -[NnctaoeJdbBwFmGW]* | --node* | --ntasks* | --cpus-per-* | --time* | --array* | --output* | --error* | --job-name* | \
+        --dependency* | --begin* | --signal* | --mem* | --exclusive* | --distribution* | --open-mode* | --wait* | --switches* | \
+        --requeue | --no-requeue | --gpus* | --gres* | --threads-per-core* | --hint* | --parsable) kept=no ;;
+      -*)
+        kept=yes
+        follow_up+=("$word")
+        ;;
+      # The value of the option before.
+      *) [ $kept = no ] || follow_up+=("$word") ;;
+    esac
+  done
+}
+
+# run_or_resume RECIPE [OPTIONS OF `bathline run`...]
+# Runs the recipe on all tasks of the job, or resumes its result if that has a checkpoint, with progress in lines. Sets `code` to
+# the exit code.
 run_or_resume() {
   local launch=()
-  while [ "$1" != -- ]; do
-    launch+=("$1")
-    shift
-  done
-  shift
+  read -ra launch <<< "$BATHLINE_LAUNCH"
   if [ ! -x "$BATHLINE_PROGRAM" ]; then
     echo "job: $BATHLINE_PROGRAM is not built; run cluster/build on a login node first" >&2
     exit 2
@@ -46,12 +64,16 @@ run_or_resume() {
   [ -n "$result" ] || result=$(basename "$recipe" .toml).h5
 
   code=0
+  local resume=("${launch[@]}" "$BATHLINE_PROGRAM" resume "$result" --recipe "$recipe" "${settings[@]}" "${common[@]}"
+    --progress lines "${options[@]}")
   # `run --element` resumes from checkpoints by itself.
   if [ $element = no ] && [ -f "$result" ] && compgen -G "${result%.h5}.checkpoint.*.h5" > /dev/null; then
-    "${launch[@]}" "$BATHLINE_PROGRAM" resume "$result" --recipe "$recipe" "${settings[@]}" "${common[@]}" \
-      --progress lines "${options[@]}" || code=$?
-  elif [ "${SLURM_RESTART_COUNT:-0}" -gt 0 ] && [ $element = no ]; then
-    # Requeued before the first checkpoint: the job may overwrite its own result.
+    "${resume[@]}" || code=$?
+  elif [ "${BATHLINE_CHAIN:-0}" -gt 1 ] && [ $element = no ] && [ -f "$result" ] && "${resume[@]}"; then
+    # The job before in the chain completed the result.
+    :
+  elif [ $((${SLURM_RESTART_COUNT:-0} + ${BATHLINE_CHAIN:-1})) -gt 1 ] && [ $element = no ]; then
+    # Begun before, but stopped before the first checkpoint: the job may overwrite its own result.
     "${launch[@]}" "$BATHLINE_PROGRAM" run --overwrite --progress lines "$@" || code=$?
   else
     "${launch[@]}" "$BATHLINE_PROGRAM" run --progress lines "$@" || code=$?

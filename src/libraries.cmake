@@ -17,6 +17,9 @@ set(MPI_DETERMINE_LIBRARY_VERSION TRUE)
 find_package(MPI QUIET COMPONENTS CXX)
 if(MPI_CXX_FOUND)
   string(REGEX REPLACE "[,\n].*" "" mpi_name "${MPI_CXX_LIBRARY_VERSION_STRING}")
+  if(NOT mpi_name)
+    set(mpi_name "name unknown")  # not run, as when cross-compiling
+  endif()
   message(STATUS "MPI: ${mpi_name}, standard ${MPI_CXX_VERSION} (${MPI_CXX_COMPILER})")
 else()
   bathline_missing("MPI (mpicxx must be on PATH: load an MPI module)" libopenmpi-dev openmpi openmpi)
@@ -118,11 +121,13 @@ find_path(RANDOM123_INCLUDE_DIR Random123/philox.h)
 if(RANDOM123_INCLUDE_DIR)
   message(STATUS "Random123: ${RANDOM123_INCLUDE_DIR}")
 else()
-  bathline_missing("Random123 (headers)" librandom123-dev random123 random123)
+  bathline_missing("Random123 (headers)" librandom123-dev "none, its headers suffice" random123)
 endif()
 
-# Compiles formulas to machine code; without it they are interpreted, with the same bits.
-find_package(asmjit CONFIG QUIET)
+# Compiles formulas to machine code of x86-64; without it they are interpreted, with the same bits.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  find_package(asmjit CONFIG QUIET)
+endif()
 find_package(Python3 COMPONENTS Interpreter)
 
 if(missing_libraries)

@@ -395,7 +395,8 @@ std::string Feasibility::advice_for(const Case& this_case) const {
   std::vector<ExplicitScheme> splittings;  // several methods may be one
   for (const auto& [name, method, integrator] : alternatives_to(this_case, experiment_.catalogues().integrators)) {
     bool is_supported = false;
-    where_readable([&] {
+    // The names are captured by initialisers, since clang before 16 captures no structured bindings.
+    where_readable([&, &method = method, &integrator = integrator] {
       // Methods of the first order are no replacement, and not every problem has an exact flow.
       is_supported = method->properties(integrator).order >= 2 && is_valid(integrator);
       if (!is_supported) return;

@@ -16,7 +16,7 @@ from program import MPI_SETTINGS, OSCILLATOR, SOURCE, FolderTest, changed, run, 
 STUB = """#!/usr/bin/python3
 import json, os, sys
 with open(os.environ["NOTES"], "a") as notes:
-    notes.write(json.dumps({"arguments": sys.argv[1:], "root": os.environ.get("BATHLINE_ROOT")}) + "\\n")
+    notes.write(json.dumps({"arguments": sys.argv[1:], "root": os.environ.get("BATHLINE_ROOT"), "chain": os.environ.get("BATHLINE_CHAIN")}) + "\\n")
 print("%d;cluster" % (6 + sum(1 for line in open(os.environ["NOTES"]))))
 """
 
@@ -32,19 +32,20 @@ class SubmitTest(FolderTest):
         stub.chmod(0o755)
         self.notes = self.work_folder / "notes"
 
-    def submit(self, *arguments, code=0):
+    def submit(self, *arguments, code=0, script="submit", **variables):
         """Run cluster/submit outside the project; return the arguments of each call of sbatch."""
-        environment = MPI_SETTINGS | os.environ | {"NOTES": str(self.notes)}
+        environment = MPI_SETTINGS | os.environ | {"NOTES": str(self.notes)} | variables
         environment["PATH"] = f"{self.work_folder}/bin:{environment['PATH']}"
         done = subprocess.run(
-            [SOURCE / "cluster" / "submit", *map(str, arguments)],
+            [SOURCE / "cluster" / script, *map(str, arguments)],
             cwd=self.work_folder, env=environment, capture_output=True, text=True, timeout=60,
         )
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         self.text = done.stdout + done.stderr
         calls = [json.loads(line) for line in self.notes.read_text().splitlines()] if self.notes.exists() else []
         for call in calls:
-            self.assertEqual(call["root"], str(SOURCE))
+            self.assertEqual(call["root"], str(SOURCE) if script == "submit" else None)
+        self.chain = [call["chain"] for call in calls]
         return [call["arguments"] for call in calls]
 
     def test_a_run_and_its_figure(self):
@@ -78,6 +79,43 @@ class SubmitTest(FolderTest):
         _, after = self.submit(recipe)
         self.assertTrue(after[-1].rstrip().endswith("figure.py run.h5 -o run"), after)
 
+    # Options of a site, in all forms, among those of the size of the run.
+    SITE = ["-A", "project", "--partition=long", "--qos", "high", "-Ccpu", "--mail-type=END"]
+    SIZE = ["-N", "4", "--ntasks-per-node=48", "-t", "02:00:00", "--mem", "3G", "-J", "mine", "-omine.log", "--exclusive"]
+
+    def test_options_of_the_site_are_passed_on(self):
+        recipe = write_recipe(self.work_folder / "run.toml", OSCILLATOR)
+        mixed = [*self.SIZE[:5], *self.SITE[:3], *self.SIZE[5:], *self.SITE[3:]]
+        job, after = self.submit(*mixed, "--", recipe)
+        self.assertEqual(job[1 : 1 + len(mixed)], mixed)
+        self.assertEqual(after[: 2 + len(self.SITE)], ["--parsable", *self.SITE, "--dependency=afterany:7"])
+        self.notes.unlink()
+        *jobs, after = self.submit("-r", "1 2", "-o", self.work_folder / "scaling", "--submit", *mixed, script="scaling")
+        for job in jobs:
+            self.assertIn(mixed, [job[i : i + len(mixed)] for i in range(len(job))])
+        self.assertEqual(after[: 2 + len(self.SITE)], ["--parsable", *self.SITE, "--dependency=afterany:7:8"])
+
+    def test_a_chain_of_jobs_where_requeueing_is_forbidden(self):
+        recipe = write_recipe(self.work_folder / "run.toml", OSCILLATOR)
+        *jobs, after = self.submit("--chain", "3", "-N", "4", "--", recipe)
+        self.assertEqual(self.chain[:3], ["1", "2", "3"])
+        for job, before in zip(jobs, ([], ["--dependency=afterany:7"], ["--dependency=afterany:8"])):
+            self.assertEqual(job[:-2], ["--parsable", "-N", "4", "--no-requeue", *before])
+        self.assertIn("--dependency=afterany:9", after)
+        for wrong in ([], ["0"], ["many"]):
+            self.submit("--chain", *wrong, code=2)
+
+    def test_nothing_starts_mpi_on_a_login_node(self):
+        ends = self.shim("int MPI_Init_thread(int* c, char*** v, int r, int* p) { __builtin_trap(); }")
+        recipe = write_recipe(self.work_folder / "sweep.toml", SWEEP)
+        self.assertEqual(len(self.submit(recipe, **ends)), 2)
+        for words in (["list", "integrators"], ["describe", "gauss"], ["sweep", recipe], ["cite", recipe], ["generate", "man"]):
+            self.assertEqual(run(words, env=ends).code, 0, words)
+        self.assertEqual(run(["run", recipe, "--unset", "sweep", "-o", self.work_folder / "r.h5"]).code, 0)
+        self.assertEqual(run(["plot", self.work_folder / "r.h5"], env=ends).code, 0)
+        # The shim works: a run on several ranks starts MPI.
+        self.assertNotEqual(run(["list", "integrators"], ranks=2, env=ends).code, 0)
+
     def test_invalid_recipes_and_usage_are_not_submitted(self):
         recipe = write_recipe(self.work_folder / "run.toml", changed(OSCILLATOR, time={"step": -1.0}))
         self.assertEqual(self.submit(recipe, code=2), [])
@@ -92,10 +130,11 @@ class SubmitTest(FolderTest):
 
 STUBS = {
     # The launchers of both schedulers record their arguments and start the program on one rank.
-    "srun": 'shift; note "$@"; [ -z "${SIGNALLED:-}" ] || kill -USR1 $$; exec env -u SLURM_JOB_ID "$@"',
+    "srun": '[ "$1" = --mpi=pmix ] || exit 9; shift; note "$@"; [ -z "${SIGNALLED:-}" ] || kill -USR1 $$; exec env -u SLURM_JOB_ID "$@"',
     "mpiexec": 'note "$@"; exec "$@"',
     "scontrol": 'note scontrol "$@"',
     "qsub": 'note qsub "$@"',
+    "launcher": 'note launcher "$1"; shift; exec env -u SLURM_JOB_ID "$@"',
 }
 
 
@@ -151,6 +190,47 @@ class JobTest(FolderTest):
         self.job("submit.pbs", **variables)
         ((settings, _),) = self.elements()
         self.assertEqual(settings, ["environments.0.sites=45", "time.step=0.025"])
+
+    def test_the_launcher_and_the_modules_of_a_site(self):
+        modules = self.work_folder / "modules.sh"
+        modules.write_text('module() { loaded="$unset_variable $*"; false; }\nmodule load petsc\necho "$loaded"\nfalse\nBATHLINE_LAUNCH="launcher --here"\n')
+        for script, variables in (("submit.slurm", {"SLURM_JOB_ID": "7"}),
+                                  ("submit.pbs", {"PBS_JOBID": "7", "PBS_O_WORKDIR": str(self.work_folder), "RECIPE": str(self.recipe), "FILE": "p.h5"})):
+            notes = self.job(script, "-o", "m.h5", self.recipe, BATHLINE_MODULES=str(modules), **variables)
+            self.assertEqual(notes, [["launcher", "--here"]])
+            self.assertIn(" load petsc\n", self.text)
+
+    def test_a_pbs_job_submits_itself_with_its_options(self):
+        options = "-l select=4:ncpus=48:mpiprocs=48 -A project"
+        variables = {"RECIPE": str(self.recipe), "FILE": "p.h5", "PBS_O_WORKDIR": str(self.work_folder), "WALL_TIME": "1e-6"}
+        _, notes = self.job("submit.pbs", code=85, PBS_JOBID="7", BATHLINE_QSUB=options, **variables)
+        self.assertEqual(notes[:6], ["qsub", *options.split(), "-v"])
+        self.assertIn(f"RECIPE={self.recipe},FILE=p.h5,WALL_TIME=1e-6,BATHLINE_QSUB='{options}',BATHLINE_LAUNCH='mpiexec'", notes[6])
+
+    def test_a_chain_resumes_and_ends(self):
+        arguments = ["-o", "r.h5", self.recipe]
+
+        def link(number, *more, code=0):
+            return [note[1] for note in self.slurm(*more, *arguments, BATHLINE_CHAIN=str(number), code=code)]
+
+        # It does not requeue itself.
+        self.assertEqual(link(1, "--wall-time", "1e-6", code=85), ["run"])
+        self.assertIn("the next job of the chain resumes", self.text)
+        self.assertEqual(link(2), ["resume"])
+        self.assertEqual(link(3), ["resume"])
+        self.assertIn("already complete", self.text)
+        with h5py.File(self.work_folder / "r.h5") as file:
+            self.assertEqual(file.attrs["status"], "complete")
+        # A result of somebody else is not overwritten by the first.
+        self.assertEqual(link(1, code=2), ["run"])
+        # What stopped before its first checkpoint begins again.
+        (self.work_folder / "r.h5").write_bytes(b"")
+        self.assertEqual(link(2), ["resume", "run"])
+
+    def test_where_requeueing_is_forbidden_a_chain_is_proposed(self):
+        (self.work_folder / "bin" / "scontrol").write_text("#!/bin/sh\nexit 1\n")
+        self.slurm("--wall-time", "1e-6", "-o", "r.h5", self.recipe, code=85)
+        self.assertIn("cluster/submit --chain", self.text)
 
     def test_a_resumed_run_gets_all_arguments(self):
         """Arguments may come before and after the recipe."""

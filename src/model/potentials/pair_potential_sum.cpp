@@ -70,7 +70,7 @@ struct PairVector {
     for (int axis = 0; axis < axes; ++axis) {
       Number part = derivative;
       // 0/0 = NaN where s = 0 and V' is not 0: there the potential has the tip of a cone, and no gradient.
-      if (axes > 1) part *= (s > 0.0) | (derivative != 0.0) ? direction[axis] / s : direction[axis];
+      if (axes > 1) part *= ((s > 0.0) | (derivative != 0.0)) ? direction[axis] / s : direction[axis];
       if (to) add(part, to + axis * stride);
       if (from) add(-part, from + axis * stride);
     }

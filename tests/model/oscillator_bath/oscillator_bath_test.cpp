@@ -413,7 +413,7 @@ TEST(MpiOscillatorBathImplicit, EqualsADenseSolution) {
         SCOPED_TRACE(testing::Message() << name << ", " << size << " oscillators, h = " << step);
         const DiscreteSpectrum spectrum = uneven_spectrum(size);
         Closed closed{1.0, mass * 0.6, SerialOscillatorBath(spectrum)};
-        on_rank_zero([&] {
+        on_rank_zero([&, &scheme = scheme] {
           for (int i = 0; i < 12; ++i) step_densely(closed, OneStage::of(scheme), step);
         });
         Problem problem = make_problem(spectrum, 8, false, test_world());

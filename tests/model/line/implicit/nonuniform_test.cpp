@@ -263,7 +263,7 @@ TEST(MpiNonuniformLine, SchemesHaveTheirOrder) {
         return run(problem, scheme, 3.0 / count, count);
       };
       const PhasePoint exact = end(ExactFlow{}, 1);
-      const auto error = [&](int count) {
+      const auto error = [&, &name = name](int count) {
         const PhasePoint actual = end(method_case(name).scheme, count);
         return (actual.u - exact.u).norm() + (actual.p - exact.p).norm();
       };
