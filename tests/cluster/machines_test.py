@@ -1,12 +1,17 @@
-"""Machines without apt-get, inside jobs and in containers: the scripts there, and the files for package managers."""
+"""Machines without apt-get, inside jobs and in containers: the scripts there, and the files for Spack, conda and Apptainer."""
 
+import contextlib
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tomllib
 import unittest
 from pathlib import Path
+
+import jinja2.meta
+import yaml
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "command_line"))
 
@@ -121,6 +126,98 @@ class EnvironmentTest(unittest.TestCase):
         (capabilities,) = re.findall(r"^CapEff:\s*(\w+)$", Path("/proc/self/status").read_text(), re.MULTILINE)
         if int(capabilities, 16) >> 19 & 1:
             self.assertNotIn(self.SINGLE_COPY, self.variables())
+
+
+class PackagesTest(unittest.TestCase):
+    """The files for Spack, conda and Apptainer have the right form, and require what CMake looks for."""
+
+    @classmethod
+    def setUpClass(cls):
+        # bathline_missing(what debian conda spack), bathline_package(name version debian conda spack).
+        text = (SOURCE / "src" / "libraries.cmake").read_text()
+        word = r'("[^"]*"|[^\s")]+)'
+        calls = re.findall(rf"bathline_missing\({word}\s+{word}\s+{word}\s+{word}\)", text)
+        calls += re.findall(rf"bathline_package\(\S+ \S+ {word} {word} {word}\)", text)
+        calls += re.findall(rf"set\(petsc_packages {word} {word} {word}\)", text)
+        names = {tuple(value.strip('"') for value in call[-3:]) for call in calls if not call[-1].startswith("${")}
+        assert len(names) >= 12, names
+        cls.conda = {conda.split("=")[0] for _, conda, _ in names} - {"none, its headers suffice"}
+        cls.spack = {spack for _, _, spack in names}
+        (python,) = re.findall(r'^names = "([^"]*)"', (CLUSTER / "install-dependencies").read_text(), re.MULTILINE)
+        # The notebooks are only needed by tests.
+        cls.python = set(python.split()) - {"ipykernel", "nbclient", "nbformat"}
+        (cls.version,) = re.findall(r"project\(bathline VERSION (\S+)", (SOURCE / "CMakeLists.txt").read_text())
+
+    def test_the_python_packages_are_those_of_the_python_package(self):
+        project = tomllib.loads((SOURCE / "analysis" / "pyproject.toml").read_text())["project"]
+        self.assertLessEqual({*project["dependencies"], *project["optional-dependencies"]["hdf5"]}, self.python)
+
+    def test_spack(self):
+        """The package file is executed with stand-ins for Spack's functions."""
+        said = {name: [] for name in ("depends_on", "variant", "version", "license", "generator")}
+        names = {name: lambda *words, name=name, **_: said[name].append(words[0]) for name in said}
+        names |= {"CMakePackage": object, "when": contextlib.nullcontext}
+        folder = CLUSTER / "spack_repo" / "bathline"
+        lines = (folder / "packages" / "bathline" / "package.py").read_text().splitlines()
+        imports = [line for line in lines if line.startswith("from ")]
+        self.assertEqual(imports, ["from spack_repo.builtin.build_systems.cmake import CMakePackage, generator", "from spack.package import *"])
+        exec("\n".join(line for line in lines if line not in imports), names)
+        self.assertIn(self.version, said["version"])
+        self.assertEqual(said["variant"], ["int64", "python"])
+        required = [re.match(r"[\w-]+", words).group() for words in said["depends_on"]]
+        for spack in self.spack - {"openmpi", "pkgconf", "benchmark"}:
+            name, *variants = spack.split()
+            self.assertIn(name, required)
+            (words,) = [words for words in said["depends_on"] if re.match(rf"{name}\b(?!-).*", words) and "~int64" not in words]
+            for variant in variants:
+                self.assertIn(variant, words)
+        self.assertLessEqual({"mpi", "pkgconfig", *(f"py-{name}" for name in self.python)}, set(required))
+        package = names["Bathline"]()
+        package.define, package.run_tests = (lambda name, value: f"{name}={value}"), False
+        for argument in package.cmake_args():
+            self.assert_option(argument.split("=")[0])
+        self.assertEqual(yaml.safe_load((folder / "repo.yaml").read_text())["repo"]["namespace"], "bathline")
+
+    def assert_option(self, name):
+        texts = [(SOURCE / path).read_text() for path in ("CMakeLists.txt", "src/libraries.cmake")]
+        self.assertRegex("".join(texts), rf"(option|set|find_path)\({name}\b")
+
+    def test_conda(self):
+        recipe = yaml.safe_load((CLUSTER / "conda" / "recipe.yaml").read_text())
+        self.assertEqual(recipe["context"]["version"], self.version)
+        plain = {key: [re.split(r"[ =]", words)[0] for words in value if not words.startswith("$")]
+                 for key, value in recipe["requirements"].items()}
+        needed = self.conda - {"openmpi", "gtest", "benchmark", "pkg-config"}
+        self.assertLessEqual(needed, set(plain["host"]))
+        self.assertIn("pkg-config", plain["build"])
+        self.assertLessEqual(self.python - {"matplotlib"} | {"matplotlib-base"}, set(plain["run"]))
+        for command in recipe["build"]["script"]["content"]:
+            subprocess.run(["bash", "-n", "-c", command], check=True)
+            for option in re.findall(r"-D((?:BATHLINE|RANDOM)\w+)=", command):
+                self.assert_option(option)
+        # Every expression is closed and names what rattler-build defines.
+        text = (CLUSTER / "conda" / "recipe.yaml").read_text()
+        expressions = re.findall(r"\$\{\{(.*?)\}\}", text)
+        self.assertEqual(len(expressions), text.count("${{"))
+        environment = jinja2.Environment()
+        for expression in expressions:
+            names = jinja2.meta.find_undeclared_variables(environment.parse("{{" + expression + "}}"))
+            self.assertLessEqual(names, {"version", "mpi", "hash", "env", "compiler", "stdlib"})
+
+    def test_apptainer(self):
+        text = re.sub(r"(?m)^#.*\n", "", (CLUSTER / "container" / "apptainer.def").read_text())
+        header, *sections = re.split(r"(?m)^%", text)
+        self.assertEqual(dict(line.split(": ") for line in header.split("\n") if line), {"Bootstrap": "docker", "From": "debian:12"})
+        container = (CLUSTER / "container" / "Containerfile").read_text()
+        self.assertIn("FROM debian:12\n", container)
+        for section in sections:
+            name, _, body = section.partition("\n")
+            self.assertIn(name, ("files", "post", "environment", "runscript", "test"))
+            if name != "files":
+                subprocess.run(["sh", "-n", "-c", body], check=True)
+            for script in re.findall(r"/opt/bathline/(cluster/\S+)", body):
+                self.assertTrue(os.access(SOURCE / script, os.X_OK))
+                self.assertIn(Path(script).name, container)
 
 
 if __name__ == "__main__":
