@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import unittest
 
-from program import PATIENCE, PROGRAM, FolderTest, run, write_recipe
+from program import PATIENCE, PROGRAM, SOURCE, FolderTest, run, write_recipe
 
 # Processors and their -march instruction sets.
 PROCESSORS = {"Nehalem": ["x86-64", "x86-64-v2"], "Haswell": ["x86-64", "x86-64-v2", "x86-64-v3"]}
@@ -39,6 +39,30 @@ class MachineCodeTest(unittest.TestCase):
         with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, errors="replace") as code:
             fused = [line for line in code.stdout if "vfmaddsub" in line or "vfmsubadd" in line]
         self.assertEqual(fused[:5], [])
+
+
+CROSS_COMPILER = "aarch64-linux-gnu-g++"
+
+
+@unittest.skipUnless(shutil.which(CROSS_COMPILER), "needs Debian's g++-aarch64-linux-gnu")
+class OtherProcessorTest(FolderTest):
+    def test_nothing_of_x86_is_assumed(self):
+        # Those files that know processors, and need no library but Random123.
+        files = [SOURCE / "src" / name for name in ("instruction_set.cpp", "random/normal_batch.cpp", "model/semi_infinite_line/blocked_exponential_modes.cpp")]
+        for file in [*files, *(SOURCE / "src" / "simd").glob("*.?pp")]:
+            words = [CROSS_COMPILER, "-std=c++20", "-fsyntax-only", "-w", "-I", SOURCE / "src", "-idirafter", "/usr/include", "-x", "c++", file]
+            outcome = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE)
+            self.assertEqual(outcome.returncode, 0, outcome.stderr[:2000])
+
+    def test_no_instruction_set_is_chosen(self):
+        (self.folder / "CMakeLists.txt").write_text(
+            f"cmake_minimum_required(VERSION 3.25)\nproject(other CXX)\ninclude({SOURCE}/src/instruction_set.cmake)\n"
+            "message(STATUS \"chosen: '${instruction_set}'\")\n"
+        )
+        words = ["cmake", "-S", self.folder, "-B", self.folder / "build", "-DCMAKE_SYSTEM_NAME=Linux"]
+        words += ["-DCMAKE_SYSTEM_PROCESSOR=aarch64", f"-DCMAKE_CXX_COMPILER={CROSS_COMPILER}"]
+        outcome = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE)
+        self.assertIn("chosen: ''", outcome.stdout, outcome.stderr)
 
 
 # Every function that a formula can call; x and y stay between -3 and 3.

@@ -118,6 +118,13 @@ class InstallTest(unittest.TestCase):
         self.assertNotIn(str(SOURCE), commands)
         self.assertNotIn(str(BUILD), commands)
 
+    def test_the_package_says_what_the_build_found(self):
+        text = next(self.prefix.rglob("bathline-config.cmake")).read_text()
+        (version,) = re.findall(r"^PETSC_VERSION:INTERNAL=(.*)$", (BUILD / "CMakeCache.txt").read_text(), re.MULTILINE)
+        self.assertRegex(text, rf'set\(bathline_PETSC "{version}, (32|64)-bit indices, \S+"\)')
+        self.assertRegex(text, r'set\(bathline_HDF5 "\d+\.\d+\.\d+, \S+"\)')
+        self.assertRegex(text, r'set\(bathline_MPI "\w[^"]+"\)')
+
     def test_examples_include_only_public_headers_and_the_readme_lists_them(self):
         public = {
             str(path.relative_to(SOURCE / "src"))
