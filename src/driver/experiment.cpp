@@ -35,6 +35,11 @@ bool is_run_by_lagrangian(const Method& method, const ParticleSystem& system) {
   return method.domain == Method::Domain::mechanical || system.is_driven();
 }
 
+bool has_nonlinear_coupling(const std::vector<std::unique_ptr<Environment>>& environments) {
+  return std::any_of(environments.begin(), environments.end(),
+                     [](const auto& environment) { return environment->attachment().nonlinear() != nullptr; });
+}
+
 }  // namespace
 
 Experiment::Experiment(const Recipe& recipe, const Program& program, Mistakes& mistakes)
@@ -265,14 +270,21 @@ Problem Experiment::make_cold_problem(const Case& this_case, double step, bool c
   damping = open_damping(this_case, environments);
   if (this_case.method->domain != Method::Domain::contact || start.contact) {
     Problem problem(start, damping, {}, communicator);
-    if (!this_case.noise || this_case.closed) return problem;
+    const bool is_noisy = this_case.noise && !this_case.closed;
+    for (const auto& environment : environments) {
+      if (environment->attachment().nonlinear() == nullptr || system_.damping) continue;
+      const EnvironmentProperties& properties = environment->properties();
+      const double temperature = system_.temperature ? system_.temperature->maxCoeff() : properties.temperature;
+      problem.add_coupled_damper({environment->attachment(), properties.damping, is_noisy ? temperature : 0.0});
+    }
+    if (!is_noisy) return problem;
     const Diffusion noise = diffusion(this_case, environments, damping);
     if (!noise.unsupported_reason.empty()) throw UnreadableValue();
     if (!noise.matrix.isZero(0.0)) problem.add_noise(noise.matrix);
     return problem;
   }
   ParticleSystem with_action = start;
-  with_action.contact = contact_of(start, damping);
+  if (system_.damping || !has_nonlinear_coupling(environments)) with_action.contact = contact_of(start, damping);
   return Problem(with_action, damping, {}, communicator);
 }
 
@@ -280,8 +292,9 @@ Eigen::MatrixXd Experiment::open_damping(const Case& this_case,
                                          const std::vector<std::unique_ptr<Environment>>& environments) const {
   if (system_.damping) return *system_.damping;
   Eigen::MatrixXd damping = Eigen::MatrixXd::Zero(system_.size(), system_.size());
-  for (std::size_t i = 0; i < this_case.environments.size(); ++i) {
-    environments[i]->attachment().add_outer(environments[i]->properties().damping, damping);
+  for (const auto& environment : environments) {
+    if (environment->attachment().nonlinear() != nullptr) continue;
+    environment->attachment().add_outer(environment->properties().damping, damping);
   }
   return damping;
 }
@@ -290,6 +303,10 @@ Experiment::Diffusion Experiment::diffusion(const Case& this_case,
                                             const std::vector<std::unique_ptr<Environment>>& environments,
                                             const Eigen::MatrixXd& damping) const {
   if (system_.temperature) {
+    if (!system_.damping && has_nonlinear_coupling(environments) &&
+        !system_.temperature->isConstant((*system_.temperature)[0], 0.0)) {
+      return {{}, "an environment whose `couple` is not linear has one temperature; use one in [system]"};
+    }
     if (const auto matrix = momentum_diffusion(damping, *system_.temperature)) return {*matrix};
     return {{},
             "the damping couples particles of different temperatures, for which no Langevin noise is defined; use one "
@@ -309,6 +326,7 @@ Experiment::Diffusion Experiment::diffusion(const Case& this_case,
               "the damping is given in [system] and the environments have different temperatures: set `kT` in "
               "[system] as well"};
     }
+    if (environments[i]->attachment().nonlinear() != nullptr) continue;
     environments[i]->attachment().add_outer(properties.temperature * properties.damping, matrix);
   }
   if (system_.damping) matrix = environments.front()->properties().temperature * damping;

@@ -287,8 +287,9 @@ bool Feasibility::is_noise_unsupported(const Case& this_case, Mistakes& mistakes
     refuse(
         "supports no noise in a magnetic field, where it would not sample the thermal state; on linear systems "
         "`exact` does");
-  } else if (std::holds_alternative<ExactFlow>(this_case.scheme) && !system.is_linear()) {
-    refuse("supports noise only for linear systems without a drive, for which the exact flow is known");
+  } else if (std::holds_alternative<ExactFlow>(this_case.scheme) &&
+             !(system.is_linear() && experiment_.make_problem(this_case).coupled_friction().dampers().empty())) {
+    refuse("supports noise only for linear systems and couplings without a drive, for which the exact flow is known");
   } else if (this_case.closed) {
     return false;
   } else if (const std::string reason = experiment_.diffusion(this_case).unsupported_reason; !reason.empty()) {
@@ -326,15 +327,25 @@ bool Feasibility::is_unsupported(std::size_t index, Mistakes& mistakes) {
   check_white_environments(index, mistakes);
   const auto has_couple = [&](std::size_t i) { return recipe_.environments[i].has("couple"); };
   const bool may_be_nonlinear = std::any_of(this_case.environments.begin(), this_case.environments.end(), has_couple);
-  if (!this_case.closed && may_be_nonlinear && !experiment_.system().damping) {
+  if (may_be_nonlinear && (this_case.closed || !experiment_.system().damping)) {
     const Problem closed = experiment_.make_closed_problem(this_case, this_case.step);
     for (const auto& environment : closed.environments()) {
-      if (environment->attachment().nonlinear() == nullptr) continue;
-      mistakes.add(
-          this_case.options.where("on"),
-          fmt::format("`{}` runs on the open system, but the `couple` of `{}` is not linear, so that it implies no "
-                      "damping matrix: run it closed, or set `damping` in [system]",
-                      this_case.name, environment->name()));
+      const Coupling* coupling = environment->attachment().nonlinear();
+      const EnvironmentProperties& properties = environment->properties();
+      if (coupling == nullptr || (this_case.closed && !properties.is_white)) continue;
+      std::string reason;
+      if (coupling->depends_on_time()) {
+        reason = fmt::format(
+            "as white friction `{}` cannot have a `couple` that depends on t; in closed runs lines, "
+            "baths and memories can",
+            environment->name());
+      } else if (!std::isfinite(properties.damping)) {
+        reason = fmt::format(
+            "`{}` implies no damping for an open run: in the long run it acts as a static spring; "
+            "run it closed",
+            environment->name());
+      }
+      if (!reason.empty()) mistakes.add(this_case.options.where("on"), fmt::format("{}: {}", this_case.name, reason));
     }
   }
   for (const auto& environment : build_problem(index).environments()) {
@@ -363,6 +374,7 @@ void Feasibility::check_white_environments(std::size_t index, Mistakes& mistakes
     }
     const Environment& environment = *problem.environments()[i];
     for (const Environment* other : others) {
+      if (other->attachment().nonlinear() != nullptr || environment.attachment().nonlinear() != nullptr) continue;
       if (other->attachment().terms() != environment.attachment().terms()) continue;
       const EnvironmentProperties &a = other->properties(), &b = environment.properties();
       const double damping = a.damping + b.damping;
@@ -556,7 +568,7 @@ void Feasibility::warn_of_unused_keys() {
   if (ignores_temperature || !has_temperature || starts_at_it) return;
   for (std::size_t index = 0; index < problems_.size(); ++index) {
     const Case& this_case = experiment_.readable_cases()[index];
-    if (!this_case.closed && this_case.noise && !build_problem(index).damping().isZero(0.0)) return;
+    if (!this_case.closed && this_case.noise && build_problem(index).is_damped()) return;
   }
   warnings_.push_back(
       "`kT` in [system] has no effect: only open damped runs and thermal starts use it; an environment of closed "

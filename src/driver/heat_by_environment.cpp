@@ -25,6 +25,9 @@ HeatByEnvironment heat_by_environment(const Experiment& experiment, const Case& 
     const Problem closed = experiment.make_closed_problem(this_case, this_case.step);
     Eigen::VectorXd sum = Eigen::VectorXd::Zero(closed.q.size());
     for (const auto& environment : closed.environments()) {
+      const bool is_alone = closed.environments().size() == 1;
+      if (environment->attachment().nonlinear() != nullptr && !is_alone)
+        heat.unsupported_reason = "a `couple` is not linear";
       heat.names.push_back(environment->name());
       Eigen::MatrixXd damping = Eigen::MatrixXd::Zero(closed.q.size(), closed.q.size());
       environment->attachment().add_outer(1.0, damping);

@@ -85,6 +85,10 @@ bool ExplicitScheme::has_ou_substeps() const {
                      [](const Substep& substep) { return substep.kind == Substep::Kind::ou; });
 }
 
+bool ExplicitScheme::is_drift_and_kick() const {
+  return substeps == std::vector<Substep>{{Substep::Kind::drift, 1.0}, {Substep::Kind::kick, 1.0}};
+}
+
 ExplicitScheme ExplicitScheme::with_ou_outside() const {
   ExplicitScheme result = *this;
   result.substeps.insert(result.substeps.begin(), {Substep::Kind::ou, 0.5});

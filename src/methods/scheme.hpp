@@ -49,6 +49,8 @@ struct ExplicitScheme {
   int steps_within(std::int64_t sites) const;
   /// Whether damping and noise have substeps of their own.
   bool has_ou_substeps() const;
+  /// Whether it is symplectic Euler with the drift first.
+  bool is_drift_and_kick() const;
   /// The scheme with damping and noise in two further substeps over half a step each, the first and the last.
   ExplicitScheme with_ou_outside() const;
   /// The scheme of an environment, which has no part in the substeps of damping and noise.

@@ -49,12 +49,6 @@ std::unique_ptr<Environment> build_damper(const Section& section, const Particle
                                           const Communicator& communicator, Mistakes& mistakes) {
   std::optional<Attachment> attachment = read_attachment(section, system, mistakes);
   if (!attachment) return nullptr;
-  if (attachment->nonlinear() != nullptr) {
-    mistakes.add(section.where("couple"),
-                 "the friction of a `damper` is implemented for linear combinations of coordinates only; a line or a "
-                 "memory can have a nonlinear `couple`");
-    return nullptr;
-  }
   return std::make_unique<Damper>(section.text("name"), std::move(*attachment), section.number("damping"),
                                   section.number("kT"), communicator);
 }
@@ -85,7 +79,12 @@ EnvironmentKind damper_kind() {
                "heat, less the energy that its noise supplies, under its name; its `power` is that averaged since "
                "the previous record. Two dampers of a closed run may not act on one particle, as the heat of each "
                "would be unknown: one damper with the sum of the constants, and with the mean of the temperatures "
-               "weighted by them, has the same motion. In open runs it implies damping and noise as every "
+               "weighted by them, has the same motion. With a `couple` s that is not linear the friction is -D s' "
+               "(s'.v) "
+               "at the positions of kicks and stages, under `gamma` below 1/2 that of the line on its characteristic "
+               "grid; the noise acts by its exact flow at fixed positions, in the middle of `baoab` and before and "
+               "after the steps of others, but under `gamma` with 0 as an impulse. In open runs it implies damping and "
+               "noise as every "
                "environment does; `damping` in [system], which replaces what environments imply, is refused beside "
                "it."},
       .build = build_damper,

@@ -17,10 +17,10 @@ const EnvironmentProperties& Environment::properties() const {
 }
 
 std::optional<std::string> Environment::unsupported_reason(const Scheme& scheme) const {
-  if (std::holds_alternative<ExactFlow>(scheme) && attachment_.nonlinear() != nullptr) {
+  if (std::holds_alternative<ExactFlow>(scheme) && attachment_.nonlinear() != nullptr && !properties().is_white) {
     return "the exact flow is implemented for linear systems only, and the `couple` of `" + name_ + "` is not linear";
   }
-  if (std::holds_alternative<ExactFlow>(scheme) && !properties().is_linear) {
+  if (std::holds_alternative<ExactFlow>(scheme) && !properties().is_linear && !properties().is_white) {
     return "the exact flow is implemented for linear environments only, and `" + name_ + "` is not linear";
   }
   const auto* stages = std::get_if<PartitionedRungeKutta>(&scheme);

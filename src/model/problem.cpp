@@ -16,6 +16,7 @@ Problem::Problem(const ParticleSystem& system, Eigen::MatrixXd damping,
       p(system.mass.cwiseProduct(system.v0)),
       system_(system),
       damping_(std::move(damping)),
+      coupled_friction_(system.force),
       environments_(std::move(environments)),
       communicator_(communicator),
       displacement_(system.size()) {
@@ -31,6 +32,10 @@ Problem::Problem(const ParticleSystem& system, Eigen::MatrixXd damping,
     const EnvironmentProperties& properties = environment->properties();
     if (!properties.is_white) {
       stepped_environments_.push_back(environment.get());
+      continue;
+    }
+    if (environment->attachment().nonlinear() != nullptr) {
+      coupled_friction_.add({environment->attachment(), properties.damping, properties.temperature});
       continue;
     }
     if (diffusion.size() == 0) diffusion.setZero(system.size(), system.size());
@@ -55,12 +60,28 @@ Problem::Problem(const ParticleSystem& system, Eigen::MatrixXd damping,
 
 void Problem::set_damping(Eigen::MatrixXd damping) {
   damping_ = std::move(damping);
-  is_damped_ = !damping_.isZero(0.0) || system_.force;
+  is_damped_ = !damping_.isZero(0.0) || drag_force() != nullptr;
+}
+
+void Problem::add_coupled_damper(CoupledDamper damper) {
+  damper.attachment.begin_at(q);
+  coupled_friction_.add(std::move(damper));
+  set_coupled_friction_in_drag(true);
+}
+
+void Problem::set_coupled_friction_in_drag(bool is_in_drag) {
+  coupled_friction_is_in_drag_ = is_in_drag;
+  set_damping(std::move(damping_));
+}
+
+const Force* Problem::drag_force() const {
+  if (coupled_friction_.dampers().empty() || !coupled_friction_is_in_drag_) return system_.force.get();
+  return &coupled_friction_;
 }
 
 bool Problem::has_linear_environments() const {
   const auto is_linear = [](const auto& environment) { return environment->properties().is_linear; };
-  return std::all_of(environments_.begin(), environments_.end(), is_linear);
+  return coupled_friction_.dampers().empty() && std::all_of(environments_.begin(), environments_.end(), is_linear);
 }
 
 bool Problem::has_work() const {
@@ -76,12 +97,14 @@ void Problem::prepare(std::uint64_t seed, std::uint32_t realisation) {
     start_->draw(seed, realisation, system_.mass, q, p);
     system_.q0 = q;
     for (const auto& environment : environments_) environment->begin_at(q);
+    coupled_friction_.begin_at(q);
   }
   std::uint32_t index = 0;
   for (const auto& environment : environments_) {
     environment->prepare(streams::environment_starts.key(seed, realisation, index++));
   }
   if (noise_) noise_->begin(seed, realisation);
+  coupled_friction_.noise().begin(streams::coupled_noise.key(seed, realisation));
 }
 
 void Problem::head(const Environment& environment, const Eigen::VectorXd& position, std::span<double> head) const {
@@ -96,7 +119,11 @@ void Problem::forces(const Eigen::VectorXd& position, const Eigen::VectorXd& v, 
     environment->force(head_, force_);
     environment->attachment().distribute(position, clock.at(0.0), force_, forces);
   }
-  if (is_damped_) {
+  if (!coupled_friction_.dampers().empty()) {  // which may be left out of the drag
+    coupled_friction_.value(position, v, clock.at(0.0), displacement_);
+    forces += displacement_;
+    forces.noalias() -= damping_ * v;
+  } else if (is_damped_) {
     drag(position, v, displacement_);
     forces += displacement_;
   }
@@ -108,21 +135,23 @@ void Problem::forces(const Eigen::VectorXd& position, const Eigen::VectorXd& v, 
 }
 
 void Problem::drag(const Eigen::VectorXd& position, const Eigen::VectorXd& v, Eigen::VectorXd& drag) const {
-  if (!system_.force) {
+  const Force* const force = drag_force();
+  if (force == nullptr) {
     drag.setZero(v.size());
     drag.noalias() -= damping_ * v;
     return;
   }
-  system_.force->value(position, v, 0.0, drag);
+  force->value(position, v, 0.0, drag);
   drag.noalias() -= damping_ * v;
 }
 
 Eigen::VectorXd Problem::friction(const Eigen::VectorXd& v, const Eigen::VectorXd& drag) const {
-  return system_.force ? Eigen::VectorXd(-(damping_ * v)) : drag;
+  return drag_force() != nullptr ? Eigen::VectorXd(-(damping_ * v)) : drag;
 }
 
 double Problem::heat_of(const Environment& environment) const {
   if (heat.size() == 0) return dissipated;
+  if (environment.attachment().nonlinear() != nullptr) return std::numeric_limits<double>::quiet_NaN();
   for (const auto& other : environments_) {
     if (other.get() == &environment || !other->properties().is_white) continue;
     for (const Attachment::Term& a : other->attachment().terms()) {
@@ -150,12 +179,13 @@ void Problem::jacobians(const Eigen::VectorXd& position, const Eigen::VectorXd& 
                         Eigen::MatrixXd& by_v) const {
   by_q.setZero(v.size(), v.size());
   by_v.setZero(v.size(), v.size());
-  if (!system_.force) {
+  const Force* const force = drag_force();
+  if (force == nullptr) {
     if (system_.applied) system_.applied->jacobians(position, v, t, by_q, by_v);
     by_v -= damping_;
     return;
   }
-  system_.force->jacobians(position, v, t, by_q, by_v);
+  force->jacobians(position, v, t, by_q, by_v);
   by_v -= damping_;
   if (!system_.applied) return;
   Eigen::MatrixXd more_by_q(v.size(), v.size()), more_by_v(v.size(), v.size());

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "model/coupled_friction.hpp"
 #include "model/environment.hpp"
 #include "model/legendre_transform.hpp"
 #include "model/particle_system.hpp"
@@ -58,16 +59,26 @@ class Problem {
   void set_damping(Eigen::MatrixXd damping);
   /// Adds white noise with the momentum diffusion D, J kg/s.
   void add_noise(const Eigen::MatrixXd& diffusion) { noise_.emplace(diffusion); }
+  /// Adds white friction and noise on a nonlinear coupling, which C and D do not contain.
+  void add_coupled_damper(CoupledDamper damper);
+  CoupledFriction& coupled_friction() { return coupled_friction_; }
+  const CoupledFriction& coupled_friction() const { return coupled_friction_; }
+  /// Whether `drag` contains the friction of nonlinear couplings: not while a stepper applies it by itself.
+  void set_coupled_friction_in_drag(bool is_in_drag);
+  /// f(q, v), with that friction where `drag` contains it; nullptr where there is none.
+  const Force* drag_force() const;
   /// Makes `prepare` draw positions or momenta; environments then start at the positions drawn.
   void set_thermal_start(std::shared_ptr<const ThermalStart> start) { start_ = std::move(start); }
   /// nullptr where there is none.
   WhiteNoise* noise() { return noise_ ? &*noise_ : nullptr; }
   const WhiteNoise* noise() const { return noise_ ? &*noise_ : nullptr; }
+  /// Whether there is white noise, on nonlinear couplings or others.
+  bool is_noisy() const { return noise_ || coupled_friction_.is_noisy(); }
   /// Whether C or f does work on the particles.
   bool is_damped() const { return is_damped_; }
   /// Whether forces depend on the velocities.
   bool depends_on_velocity() const { return is_damped_ || (system_.applied && system_.applied->depends_on_velocity()); }
-  /// Linear in themselves and in the coordinates of the particles.
+  /// Linear in themselves and in the coordinates of the particles, white friction of open systems included.
   bool has_linear_environments() const;
   /// Whether external forces, or the time dependence of a Lagrangian or a coupling, do work.
   bool has_work() const;
@@ -98,7 +109,7 @@ class Problem {
   /// All forces on the particles at these positions and velocities, between two steps. Rank 0 only.
   void forces(const Eigen::VectorXd& position, const Eigen::VectorXd& v, Eigen::VectorXd& forces) const;
 
-  /// The drag f(q, v) - C v.
+  /// The drag f(q, v) - C v, with f as in `drag_force`.
   void drag(const Eigen::VectorXd& position, const Eigen::VectorXd& v, Eigen::VectorXd& drag) const;
   /// The external force a(q, v, t) + d(t).
   void applied(const Eigen::VectorXd& position, const Eigen::VectorXd& v, double t, Eigen::VectorXd& applied) const;
@@ -121,6 +132,8 @@ class Problem {
   ParticleSystem system_;
   Eigen::MatrixXd damping_;
   bool is_damped_ = false;
+  CoupledFriction coupled_friction_;
+  bool coupled_friction_is_in_drag_ = true;
   std::optional<WhiteNoise> noise_;
   std::shared_ptr<const ThermalStart> start_;
   std::vector<std::unique_ptr<Environment>> environments_;

@@ -35,6 +35,7 @@ inline constexpr StreamRange environment_starts = {"thermal start of environment
 /// Stream 2 i has the first draw of every step of environment i, 2 i + 1 the second.
 inline constexpr StreamRange environment_noise = {"noise of environment i", 0x40000000U, 2 * max_environments};
 inline constexpr StreamRange white_noise = {"both draws of white noise on particles", 0x80000000U, 2};
+inline constexpr StreamRange coupled_noise = {"both draws of white noise on couplings", 0x80000002U, 2};
 inline constexpr StreamRange particle_momenta = {"momenta of a thermal start", 0x80000010U, 1};
 /// By Monte Carlo: momenta, choices, and both of a chain that is annealed.
 inline constexpr StreamRange particle_positions = {"positions of a thermal start", 0x80000011U, 4};
@@ -46,10 +47,10 @@ inline constexpr StreamRange lagrangian_positions = {"positions of the order of 
 inline constexpr StreamRange lagrangian_velocities = {"velocities of the order of a Lagrangian", 0x80000052U, 1};
 inline constexpr StreamRange quantum_noise = {"quantum noise of environment i", 0xC0000000U, max_environments};
 
-inline constexpr StreamRange all[] = {environment_starts,   environment_noise,      white_noise,
-                                      particle_momenta,     particle_positions,     convergence_starts,
-                                      sampler_tuning,       confinement_directions, doubled_positions,
-                                      lagrangian_positions, lagrangian_velocities,  quantum_noise};
+inline constexpr StreamRange all[] = {
+    environment_starts,   environment_noise,     white_noise,    coupled_noise,          particle_momenta,
+    particle_positions,   convergence_starts,    sampler_tuning, confinement_directions, doubled_positions,
+    lagrangian_positions, lagrangian_velocities, quantum_noise};
 
 }  // namespace streams
 

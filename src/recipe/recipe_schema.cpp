@@ -45,11 +45,9 @@ std::vector<Parameter> environment_keys() {
   Parameter couple = optional(
       "couple", texts, "",
       "In the place of `attach`: what drives the environment as a formula, such as \"x0 - x1\", or one formula for "
-      "each "
-      "axis of the environment. Formulas contain the coordinates of the system (its own names, or `x`, `y`, `z`, for "
-      "several particles `x0`, `y0`, `x1`), the time `t` and the numbers of `parameters`; where they are not linear "
-      "the "
-      "run has to be closed.");
+      "each axis of the environment. Formulas contain the coordinates of the system (its own names, or `x`, `y`, `z`, "
+      "for several particles `x0`, `y0`, `x1`), the numbers of `parameters`, and, where the environment is no white "
+      "friction, the time `t`.");
   couple.alternative_types = {text};
   Parameter parameters{.name = "parameters",
                        .type = ValueType::table,

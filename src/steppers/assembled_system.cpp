@@ -13,7 +13,8 @@ AssembledSystem::AssembledSystem(const Problem& problem, std::int64_t limit) : p
   for (const auto& environment : problem.environments()) {
     const LumpedNetwork chain = environment->assemble(limit);
     const int axes = environment->attachment().axes();
-    is_linear_ = is_linear_ && environment->properties().is_linear;
+    const EnvironmentProperties& properties = environment->properties();
+    is_linear_ = is_linear_ && (properties.is_linear || properties.is_white);
     const int first = static_cast<int>(mass.size());
     const auto index = [&](int site, int axis) { return first + site * axes + axis; };
     for (double m : chain.mass) mass.insert(mass.end(), static_cast<std::size_t>(axes), m);

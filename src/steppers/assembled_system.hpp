@@ -25,7 +25,7 @@ class AssembledSystem {
   int particle_dofs() const { return static_cast<int>(problem_.system().size()); }
   const Eigen::VectorXd& mass() const { return mass_; }
   bool is_damped() const { return problem_.is_damped() || !dashpots_.empty() || !mobilities_.empty(); }
-  bool is_linear() const { return problem_.system().is_linear() && is_linear_; }
+  bool is_linear() const { return problem_.system().is_linear() && problem_.has_linear_environments(); }
   bool has_applied() const { return problem_.system().is_driven() || problem_.system().lagrangian; }
   /// Whether `force` has all forces between particles and sites: nonlinear springs are in no list.
   bool is_complete() const { return is_linear_; }

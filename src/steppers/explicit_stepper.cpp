@@ -20,6 +20,8 @@ class ExplicitStepper final : public Stepper {
  public:
   ExplicitStepper(const ExplicitScheme& scheme, Problem& problem, double h)
       : ou_(make_ou(scheme, problem, h)),
+        halves_ou_(halves_ou(scheme, problem)),
+        is_secant_(take_secant_friction(scheme, problem)),
         scheme_(depends_on_velocity(problem) ? scheme : scheme.merged()),
         nodes_(scheme_.nodes()),
         problem_(problem),
@@ -36,6 +38,11 @@ class ExplicitStepper final : public Stepper {
         stage_q_(problem.q),
         stage_p_(problem.p) {
     problem.clock.h = h;
+    if (is_secant_) {
+      for (const CoupledDamper& damper : problem.coupled_friction().dampers()) {
+        stretches_.emplace_back(static_cast<std::size_t>(damper.attachment.axes()));
+      }
+    }
     if (noise_ != nullptr && !scheme_.b.empty()) throw std::logic_error("stages take no noise");
     // A kick with the velocity after it: (1 + weight h C M^-1) p+ = p + weight h f.
     for (const Substep& substep : scheme_.substeps) {
@@ -58,6 +65,10 @@ class ExplicitStepper final : public Stepper {
       heads_.push_back({std::vector<double>(axes), std::vector<double>(axes)});
     }
   }
+
+  ~ExplicitStepper() override { problem_.set_coupled_friction_in_drag(true); }
+  ExplicitStepper(const ExplicitStepper&) = delete;
+  ExplicitStepper& operator=(const ExplicitStepper&) = delete;
 
   std::int64_t block_granularity() const override { return block_granularity_of(environment_steppers_); }
   bool observes_steps() const override { return has_forces_within_blocks(problem_); }
@@ -91,7 +102,22 @@ class ExplicitStepper final : public Stepper {
     const auto is_ou = [](const Substep& substep) { return substep.kind == Substep::Kind::ou; };
     const auto first = std::find_if(scheme.substeps.begin(), scheme.substeps.end(), is_ou);
     if (first == scheme.substeps.end()) return nullptr;
-    return std::make_unique<OrnsteinUhlenbeck>(problem, first->weight * h);
+    const double parts = halves_ou(scheme, problem) ? 2.0 : 1.0;
+    return std::make_unique<OrnsteinUhlenbeck>(problem, first->weight * h / parts);
+  }
+
+  /// Whether the exact flow of the middle of a step is done as two halves, which are symmetric.
+  static bool halves_ou(const ExplicitScheme& scheme, const Problem& problem) {
+    const auto is_ou = [](const Substep& substep) { return substep.kind == Substep::Kind::ou; };
+    return !problem.coupled_friction().dampers().empty() &&
+           std::count_if(scheme.substeps.begin(), scheme.substeps.end(), is_ou) == 1;
+  }
+  /// Whether the scheme is a drift and a kick of the whole step, under which a damper on a nonlinear coupling s is the
+  /// characteristic line: it acts as -D (s(q+) - s(q))/h at q+. Then its friction is not in the drag.
+  static bool take_secant_friction(const ExplicitScheme& scheme, Problem& problem) {
+    const bool is_secant = scheme.is_drift_and_kick() && !problem.coupled_friction().dampers().empty();
+    if (is_secant) problem.set_coupled_friction_in_drag(false);
+    return is_secant;
   }
 
   using Solver = Eigen::PartialPivLU<Eigen::MatrixXd>;
@@ -103,7 +129,7 @@ class ExplicitStepper final : public Stepper {
   };
 
   /// Whether the momenta after a kick, on which its forces depend, are a nonlinear function of those before it.
-  bool needs_newton() const { return problem_.system().force || applied_depends_on_velocity_; }
+  bool needs_newton() const { return problem_.drag_force() != nullptr || applied_depends_on_velocity_; }
 
   void substep(std::size_t index, double t) {
     const Substep& substep = scheme_.substeps[index];
@@ -132,15 +158,49 @@ class ExplicitStepper final : public Stepper {
         break;
       case Substep::Kind::ou:
         ou_->advance(draws_++);
+        if (halves_ou_) ou_->advance(draws_++);
         return;
     }
     for (std::size_t e = 0; e < heads_.size(); ++e) environment_steppers_[e]->substep(substep, heads_[e]);
+  }
+
+  /// Computes the positions of the heads of secant friction, less those that are there already.
+  void measure_stretches(double t) {
+    for (std::size_t d = 0; d < stretches_.size(); ++d) {
+      std::vector<double>& stretch = stretches_[d];
+      const Attachment& attachment = problem_.coupled_friction().dampers()[d].attachment;
+      head_rate_.resize(stretch.size());
+      attachment.position(problem_.q, t, head_rate_);
+      for (std::size_t axis = 0; axis < stretch.size(); ++axis) stretch[axis] = head_rate_[axis] - stretch[axis];
+    }
+  }
+
+  /// Secant friction and its noise as a force.
+  void add_secant_friction() {
+    CoupledFriction& friction = problem_.coupled_friction();
+    std::span<const double> numbers;
+    if (friction.is_noisy()) numbers = friction.numbers(problem_.clock.steps, 0);
+    secant_.setZero(force_.size());
+    for (std::size_t d = 0, number = 0; d < stretches_.size(); ++d) {
+      const auto& [attachment, damping, temperature] = friction.dampers()[d];
+      force_on_head_.assign(stretches_[d].size(), 0.0);
+      for (std::size_t axis = 0; axis < force_on_head_.size(); ++axis, ++number) {
+        const double secant = stretches_[d][axis] / h_;
+        force_on_head_[axis] = -damping * secant;
+        if (temperature > 0.0) force_on_head_[axis] += std::sqrt(2.0 * damping * temperature / h_) * numbers[number];
+        if (!problem_.is_noisy()) problem_.dissipated += h_ * damping * secant * secant;
+      }
+      attachment.distribute(problem_.q, 0.0, force_on_head_, secant_);
+    }
+    force_ += secant_;
   }
 
   /// Environments assume that a head moves uniformly: they are given its mean velocity.
   void drift(std::size_t index, double t) {
     const double seconds = scheme_.substeps[index].weight * h_;
     if (seconds == 0.0) return;
+    for (std::vector<double>& stretch : stretches_) std::fill(stretch.begin(), stretch.end(), 0.0);
+    measure_stretches(t);
     if (gyrations_.empty()) {
       problem_.q += seconds * velocity_;
     } else {
@@ -148,6 +208,7 @@ class ExplicitStepper final : public Stepper {
       gyrations_[index].advance(problem_.q, problem_.p);
       velocity_ = (problem_.q - external_force_) / seconds;
     }
+    measure_stretches(t + seconds);
     for (std::size_t e = 0; e < heads_.size(); ++e) {
       const Attachment& attachment = problem_.stepped_environments()[e]->attachment();
       std::vector<double>& v = heads_[e].v;
@@ -187,11 +248,17 @@ class ExplicitStepper final : public Stepper {
       force_ += external_force_;
       problem_.work += 0.5 * weighted * velocity_.dot(external_force_);
     }
+    if (is_secant_) add_secant_friction();
+    const bool has_secant_noise = is_secant_ && problem_.is_noisy();
+    // As for all noise, the work is that along the mean velocity of the kick.
+    if (has_secant_noise) problem_.dissipated -= 0.5 * weighted * velocity_.dot(secant_);
     if (problem_.depends_on_velocity()) {
       velocity_dependent_kick(substep, solver, t);
     } else {
       problem_.p += weighted * force_;
     }
+    if (has_secant_noise)
+      problem_.dissipated -= 0.5 * weighted * problem_.p.cwiseQuotient(problem_.system().mass).dot(secant_);
     if (has_external_force)
       problem_.work += 0.5 * weighted * problem_.p.cwiseQuotient(problem_.system().mass).dot(external_force_);
   }
@@ -315,6 +382,8 @@ class ExplicitStepper final : public Stepper {
 
   /// Of a scheme with `ou` substeps; constructed first, as it removes C from the problem.
   std::unique_ptr<OrnsteinUhlenbeck> ou_;
+  bool halves_ou_, is_secant_;
+  std::vector<std::vector<double>> stretches_;  // s(q+) - s(q) in the drift, of secant friction
   ExplicitScheme scheme_;
   std::vector<double> nodes_;
   Problem& problem_;
@@ -324,7 +393,7 @@ class ExplicitStepper final : public Stepper {
   double drive_term_ = 0.0;          // d.u after the last step
   std::vector<Solver> solvers_;      // one per substep, empty where the damping force is explicit
   std::vector<Gyration> gyrations_;  // one per substep, for drifts in a magnetic field
-  Eigen::VectorXd force_, velocity_, drag_, friction_, external_force_, velocity_force_;
+  Eigen::VectorXd force_, velocity_, drag_, friction_, secant_, external_force_, velocity_force_;
   WhiteNoise* noise_;  // whose impulse is shared by the kicks; nullptr where there is none
   int draws_ = 0;      // of ou_ in the current step
   Eigen::VectorXd impulse_, velocity_before_, stage_q_, stage_p_;

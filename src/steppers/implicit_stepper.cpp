@@ -5,6 +5,8 @@
 // Where all environments allow it rank 0 advances blocks of steps alone, and messages are sent only between blocks;
 // otherwise every step needs all ranks. Source: farshi2018, eqs. (45) and (52) with one stage.
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <stdexcept>
 
 #include "steppers/newton_failure.hpp"
@@ -24,6 +26,10 @@ using Eigen::VectorXd;
 class ImplicitStepper final : public Stepper {
  public:
   ImplicitStepper(const PartitionedRungeKutta& scheme, Problem& problem, double h);
+
+  ~ImplicitStepper() override { problem_.set_coupled_friction_in_drag(true); }
+  ImplicitStepper(const ImplicitStepper&) = delete;
+  ImplicitStepper& operator=(const ImplicitStepper&) = delete;
 
   std::optional<Failure> advance(std::int64_t steps, const AdvanceHints& ahead) override;
   std::int64_t block_granularity() const override {
@@ -48,13 +54,21 @@ class ImplicitStepper final : public Stepper {
   /// The head of an environment on a nonlinear coupling. Its sites see the stage values X = s(Q, t) alone, so any head
   /// x and stage velocities V with X = x + h A V are right; those that environments are told are the V of smallest
   /// norm. Where the environment stores displacements x is s(q, t); one that is given velocities has them add up to x.
+  /// The head of white friction is given velocities under schemes of the gamma family for which that is a line on its
+  /// characteristic grid; others have it in the drag.
   struct CoupledHead {
-    std::size_t environment;
+    std::size_t environment;  // no_environment for white friction
+    const Attachment* attachment;
+    double damping;  // of white friction
     bool is_summed;
     std::vector<double> x;  // at the start of the step, by axis
     MatrixXd velocities;    // stages x axes
   };
 
+  static constexpr std::size_t no_environment = std::numeric_limits<std::size_t>::max();
+
+  /// Adds the heads of white friction where the scheme has them. Takes the friction out of the drag.
+  void add_friction_heads();
   std::optional<Failure> step(const AdvanceHints& ahead);
   std::optional<Failure> advance_block(const BlockPlan& plan, const AdvanceHints& ahead);
   /// Computes the forces and dashpots of the environments in this step. Returns the reason where a linear solver
@@ -100,13 +114,27 @@ ImplicitStepper::ImplicitStepper(const PartitionedRungeKutta& scheme, Problem& p
     const Attachment& attachment = environment->attachment();
     if (attachment.nonlinear() == nullptr) continue;
     const auto axes = static_cast<std::size_t>(attachment.axes());
-    heads_.push_back({environment_steppers_.size() - 1, environment->properties().sites == 0, std::vector<double>(axes),
-                      MatrixXd::Zero(scheme.stages(), attachment.axes())});
+    heads_.push_back({environment_steppers_.size() - 1, &attachment, 0.0, environment->properties().sites == 0,
+                      std::vector<double>(axes), MatrixXd::Zero(scheme.stages(), attachment.axes())});
   }
+  if (!scheme.ou_outside) add_friction_heads();
   if (!heads_.empty()) inverse_ = pseudo_inverse(h * scheme.a);
   if (!problem.communicator().is_root()) return;
   if (scheme.ou_outside) ou_ = std::make_unique<OrnsteinUhlenbeck>(problem, 0.5 * h);
   particles_ = make_particle_stages(scheme, problem, h);
+}
+
+// One stage at q + h (1 - g) V with the force g h F, 0 < g < 1/2: x + h V grows by g/(1 - g) in a step.
+void ImplicitStepper::add_friction_heads() {
+  const bool is_line = scheme_.stages() == 1 && scheme_.a(0, 0) > 0.5 && scheme_.a(0, 0) < 1.0 &&
+                       std::abs(scheme_.a(0, 0) + scheme_.a_hat(0, 0) - 1.0) < 1e-12;
+  if (!is_line) return;
+  for (const auto& [attachment, damping, temperature] : problem_.coupled_friction().dampers()) {
+    problem_.set_coupled_friction_in_drag(false);
+    heads_.push_back({no_environment, &attachment, damping, true,
+                      std::vector<double>(static_cast<std::size_t>(attachment.axes())),
+                      MatrixXd::Zero(1, attachment.axes())});
+  }
 }
 
 std::optional<Failure> ImplicitStepper::advance(std::int64_t steps, const AdvanceHints& ahead) {
@@ -173,7 +201,7 @@ std::optional<Failure> ImplicitStepper::advance_block(const BlockPlan& plan, con
 
 std::optional<std::string> ImplicitStepper::eliminate_environments() {
   const int stages = scheme_.stages();
-  if (environment_steppers_.empty()) return std::nullopt;
+  if (environment_steppers_.empty() && heads_.empty()) return std::nullopt;
   environment_forces_.constant.setZero(unknowns_);
   environment_forces_.damping.setZero(unknowns_, unknowns_);
   environment_forces_.coupled.clear();
@@ -203,12 +231,17 @@ std::optional<std::string> ImplicitStepper::eliminate_environments() {
       }
     }
   }
+  for (; next < heads_.size(); ++next) {
+    environment_forces_.coupled.push_back({heads_[next].attachment,
+                                           MatrixXd::Zero(stages, heads_[next].attachment->axes()),
+                                           heads_[next].damping * inverse_, heads_[next].x});
+  }
   return std::nullopt;
 }
 
 void ImplicitStepper::find_coupled_velocities() {
   for (CoupledHead& head : heads_) {
-    const Attachment& attachment = problem_.stepped_environments()[head.environment]->attachment();
+    const Attachment& attachment = *head.attachment;
     MatrixXd stretch(scheme_.stages(), attachment.axes());
     head_.resize(head.x.size());
     for (Index i = 0; i < scheme_.stages(); ++i) {
@@ -222,6 +255,8 @@ void ImplicitStepper::find_coupled_velocities() {
       }
     }
     head.velocities = inverse_ * stretch;
+    const double squares = scheme_.b.dot(head.velocities.rowwise().squaredNorm());
+    problem_.dissipated += problem_.clock.h * head.damping * squares;
     for (Index axis = 0; axis < attachment.axes() && head.is_summed; ++axis) {
       head.x[static_cast<std::size_t>(axis)] += problem_.clock.h * scheme_.b.dot(head.velocities.col(axis));
     }

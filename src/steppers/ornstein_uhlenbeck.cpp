@@ -16,7 +16,8 @@ double mean_decay(double x) { return std::abs(x) < 1e-300 ? 1.0 : -std::expm1(-x
 }  // namespace
 
 OrnsteinUhlenbeck::OrnsteinUhlenbeck(Problem& problem, double duration)
-    : problem_(problem), damping_(problem.damping()) {
+    : problem_(problem), duration_(duration), damping_(problem.damping()) {
+  problem.set_coupled_friction_in_drag(false);
   const Eigen::Index n = damping_.rows();
   const Eigen::MatrixXd diffusion = problem.noise() ? problem.noise()->diffusion() : Eigen::MatrixXd::Zero(n, n);
   for (Eigen::Index i = 0; i < n; ++i) {
@@ -43,6 +44,40 @@ OrnsteinUhlenbeck::OrnsteinUhlenbeck(Problem& problem, double duration)
 }
 
 void OrnsteinUhlenbeck::advance(int draw) {
+  if (draw == 1) advance_couplings(draw);
+  advance_by_matrix(draw);
+  if (draw == 0) advance_couplings(draw);
+}
+
+void OrnsteinUhlenbeck::advance_couplings(int draw) {
+  struct Bath {
+    const CoupledDamper* damper;
+    Eigen::Index axis;
+  };
+  CoupledFriction& friction = problem_.coupled_friction();
+  std::vector<Bath> baths;
+  for (const CoupledDamper& damper : friction.dampers()) {
+    for (Eigen::Index axis = 0; axis < damper.attachment.axes(); ++axis) baths.push_back({&damper, axis});
+  }
+  if (baths.empty()) return;
+  const std::span<const double> numbers =
+      friction.is_noisy() ? friction.numbers(problem_.clock.steps, draw) : std::span<const double>();
+  const Eigen::VectorXd& mass = problem_.system().mass;
+  for (std::size_t i = 0; i < baths.size(); ++i) {
+    const std::size_t index = draw == 0 ? i : baths.size() - 1 - i;
+    const auto& [attachment, damping, temperature] = *baths[index].damper;
+    const auto gradient = attachment.gradient_at(problem_.q, 0.0).col(baths[index].axis);
+    const double b = gradient.cwiseQuotient(mass).dot(gradient);
+    if (b == 0.0) continue;
+    const double velocity = gradient.dot(problem_.p.cwiseQuotient(mass)), exponent = damping * b * duration_;
+    double change = std::expm1(-exponent) * velocity;
+    if (temperature > 0.0) change += std::sqrt(-temperature * b * std::expm1(-2.0 * exponent)) * numbers[index];
+    problem_.p += change / b * gradient;
+    problem_.dissipated -= change / b * (velocity + 0.5 * change);
+  }
+}
+
+void OrnsteinUhlenbeck::advance_by_matrix(int draw) {
   if (dofs_.empty()) return;
   for (std::size_t i = 0; i < dofs_.size(); ++i) p_[static_cast<Eigen::Index>(i)] = problem_.p[dofs_[i]];
   next_.noalias() = decay_ * p_;

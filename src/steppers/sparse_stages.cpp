@@ -80,7 +80,10 @@ void SparseStages::linearise(const Unknowns&, SparseMatrix& jacobian) {
 
 bool has_sparse_stages(const Problem& problem) {
   const ParticleSystem& system = problem.system();
-  if (!problem.stepped_environments().empty() || system.lagrangian || system.force || system.applied) return false;
+  if (!problem.stepped_environments().empty() || system.lagrangian || system.applied ||
+      problem.drag_force() != nullptr || !problem.coupled_friction().dampers().empty()) {
+    return false;
+  }
   SparseMatrix hessian;
   system.potential->sparse_hessian(problem.q, hessian);
   constexpr Index max_neighbours = 16;

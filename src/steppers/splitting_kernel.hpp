@@ -22,7 +22,7 @@ inline bool is_plain_splitting(const ExplicitScheme& scheme, const Problem& prob
   const ParticleSystem& system = problem.system();
   // Couplings that depend on the time do work.
   return !problem.has_work() && scheme.b.empty() && !scheme.has_ou_substeps() && problem.heat.size() == 0 &&
-         !system.lagrangian && !system.force && !system.is_driven() && system.magnetic_field == 0.0;
+         !system.lagrangian && problem.drag_force() == nullptr && !system.is_driven() && system.magnetic_field == 0.0;
 }
 
 template <int N, class Number = double>

@@ -145,7 +145,7 @@ std::optional<Problem> linearised(const Problem& problem) {
   at_start.damping = problem.damping();
   at_start.stiffness.resize(system.size(), system.size());
   system.potential->hessian(system.q0, at_start.stiffness);
-  if (system.force || system.applied) {
+  if (problem.drag_force() != nullptr || system.applied) {
     problem.jacobians(system.q0, system.v0, 0.0, at_start.df_dq, at_start.df_dv);
     at_start.df_dv += problem.damping();  // which is kept apart
   }
@@ -179,7 +179,7 @@ std::optional<Problem> linearised(const Problem& problem) {
 }
 
 Scheme scheme_of(const Problem& problem, const Method& method, const Section& options) {
-  if (problem.noise() != nullptr) return method.langevin_scheme(options);
+  if (problem.is_noisy()) return method.langevin_scheme(options);
   return problem.system().lagrangian && method.lagrangian_scheme ? method.lagrangian_scheme(options)
                                                                  : method.scheme(options);
 }

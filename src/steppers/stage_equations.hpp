@@ -204,7 +204,7 @@ StageEquations<N, S, MaxN, MaxS>::StageEquations(const PartitionedRungeKutta& sc
 template <int N, int S, int MaxN, int MaxS>
 SnesSolver::Report StageEquations<N, S, MaxN, MaxS>::step(const StageForces& environment_forces,
                                                           Eigen::VectorXd& velocities) {
-  environment_forces_ = problem_.stepped_environments().empty() ? nullptr : &environment_forces;
+  environment_forces_ = environment_forces.constant.size() == 0 ? nullptr : &environment_forces;
   if (noise_ != nullptr) random_ = noise_->impulse(problem_.clock.steps, h_) / h_;
   guess();
   SnesSolver::Report report = solve();
@@ -264,8 +264,8 @@ void StageEquations<N, S, MaxN, MaxS>::guess() {
     velocity_ = start;
     if (problem_.is_damped()) {
       force_.colwise() -= damped(start);
-      if (problem_.system().force) {
-        problem_.system().force->value(problem_.q, velocity_, 0.0, result_);
+      if (const Force* drag_force = problem_.drag_force()) {
+        drag_force->value(problem_.q, velocity_, 0.0, result_);
         force_.colwise() += Vector(result_);
       }
     }
@@ -302,10 +302,10 @@ void StageEquations<N, S, MaxN, MaxS>::evaluate(const Unknowns& x, Unknowns& res
     if (lagrangian_ != nullptr) add_lagrangian(i);
     if (problem_.is_damped()) {
       drag_.col(i) = -damped(v_.col(i));
-      if (problem_.system().force) {
+      if (const Force* drag_force = problem_.drag_force()) {
         position_ = q_.col(i);
         velocity_ = v_.col(i);
-        problem_.system().force->value(position_, velocity_, time(i), result_);
+        drag_force->value(position_, velocity_, time(i), result_);
         drag_.col(i) += result_;
       }
       force_.col(i) += drag_.col(i);
@@ -426,7 +426,7 @@ void StageEquations<N, S, MaxN, MaxS>::add_work() {
   const bool counts_heat = problem_.is_damped() && problem_.heat.size() > 0;
   Values friction;
   if (counts_heat) friction = drag_;
-  for (Eigen::Index i = 0; i < stages() && counts_heat && problem_.system().force; ++i) {
+  for (Eigen::Index i = 0; i < stages() && counts_heat && problem_.drag_force() != nullptr; ++i) {
     friction.col(i) = -damped(v_.col(i));
   }
   if (noise_ != nullptr) {

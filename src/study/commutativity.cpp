@@ -175,6 +175,7 @@ class CommutativityStudy final : public Study {
 
 std::unique_ptr<Study> make_commutativity(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
   refuse_external_forces(recipe, mistakes);
+  refuse_nonlinear_couplings(recipe, experiment, mistakes);
   const Section& study = recipe.study;
   const std::vector<Case>& cases = experiment.cases();
   if (std::none_of(cases.begin(), cases.end(), is_compared)) {

@@ -23,6 +23,7 @@
 #include "driver/time_loop.hpp"
 #include "random/streams.hpp"
 #include "study/catalogue.hpp"
+#include "study/shared_checks.hpp"
 #include "study/theory/comparison.hpp"
 #include "study/theory/doubled_lagrangian.hpp"
 #include "study/theory/doubled_variables_bound.hpp"
@@ -296,6 +297,7 @@ std::unique_ptr<Study> make_doubled_variables(const Recipe& recipe, const Experi
                  "a doubled-variables study examines open runs of `gamma` and `lobatto`, which have a discrete "
                  "Lagrangian, but this recipe has no [[integrators]] with one of these methods and on = \"open\"");
   }
+  refuse_nonlinear_couplings(recipe, experiment, mistakes);
   Draws draws{.count = study.integer("draws"), .spread = study.number("spread"), .order_steps = {}};
   if (study.has("order_steps")) draws.order_steps = study.numbers("order_steps");
   std::sort(draws.order_steps.begin(), draws.order_steps.end(), std::greater<>());

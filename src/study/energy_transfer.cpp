@@ -171,6 +171,7 @@ class EnergyTransferStudy final : public Study {
 
 std::unique_ptr<Study> make_energy_transfer(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
   refuse_external_forces(recipe, mistakes);
+  refuse_nonlinear_couplings(recipe, experiment, mistakes);
   const Section& study = recipe.study;
   if (!experiment.system().is_linear()) {
     mistakes.add(study.where("kind"),

@@ -19,13 +19,13 @@ void refuse_external_forces(const Recipe& recipe, Mistakes& mistakes) {
 
 void refuse_nonlinear_couplings(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
   for (const Case& this_case : experiment.cases()) {
-    if (!this_case.closed) continue;
-    const Problem problem = experiment.make_problem(this_case);
+    if (!this_case.closed && experiment.system().damping) continue;
+    const Problem problem = experiment.make_closed_problem(this_case, this_case.step);
     for (const auto& environment : problem.environments()) {
       if (environment->attachment().nonlinear() == nullptr) continue;
       mistakes.add(
           this_case.options.where("name"),
-          fmt::format("{}: a study of the kind `{}` is for linear systems, but the `couple` of `{}` is not linear",
+          fmt::format("{}: a study of the kind `{}` is for linear couplings, but the `couple` of `{}` is not linear",
                       this_case.name, recipe.study.text("kind"), environment->name()));
     }
   }

@@ -12,7 +12,8 @@ namespace bathline {
 
 /// Adds a mistake for each force, drive or magnetic field of the recipe's system.
 void refuse_external_forces(const Recipe& recipe, Mistakes& mistakes);
-/// Adds a mistake for each closed integrator that has an environment on a nonlinear coupling. @note Collective.
+/// Adds a mistake for each integrator that has, or whose damping follows from, an environment on a nonlinear coupling.
+/// @note Collective.
 void refuse_nonlinear_couplings(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes);
 /// Adds a mistake for each integrator with a name among `names`, which the study's group contains besides the
 /// integrators.

@@ -238,6 +238,7 @@ class SubstitutingSystemStudy final : public Study {
 std::unique_ptr<Study> make_substituting_system(const Recipe& recipe, const Experiment& experiment,
                                                 Mistakes& mistakes) {
   refuse_external_forces(recipe, mistakes);
+  refuse_nonlinear_couplings(recipe, experiment, mistakes);
   const Section& study = recipe.study;
   const std::vector<Case>& cases = experiment.cases();
   if (std::none_of(cases.begin(), cases.end(), has_substituting_system)) {
