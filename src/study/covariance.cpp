@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <variant>
 #include <vector>
@@ -97,8 +98,9 @@ class CovarianceStudy final : public Study {
       const bool is_exact = is_midpoint(this_case.scheme) && !is_markovian(problem);
       const StationaryCovariance steps = is_exact ? theory : covariance_of_steps(this_case, problem);
       if (!steps.matrix) return no_stationary_state(this_case, "the integrator", steps.slowest);
-      if (&this_case == &experiment_.cases().front()) write(langevin_problem, *theory.matrix, "langevin", file);
-      write(problem, *steps.matrix, this_case.name, file);
+      const bool is_first = &this_case == &experiment_.cases().front();
+      if (is_first) write(this_case, langevin_problem, *theory.matrix, "langevin", file);
+      write(this_case, problem, *steps.matrix, this_case.name, file);
       file.number("covariance/" + this_case.name, "difference", "1",
                   "largest difference of a covariance from that of the Langevin equation, over the square root of "
                   "the variances of the latter",
@@ -122,7 +124,45 @@ class CovarianceStudy final : public Study {
     return (scale.asDiagonal() * (covariance - theory) * scale.asDiagonal()).cwiseAbs().maxCoeff();
   }
 
-  static void write(const Problem& problem, const MatrixXd& all, const std::string& label, ResultFile& file) {
+  /// In continuous time the mean power of each environment on the particles, given the covariance of all variables or
+  /// of the particles alone: D (kT c.M^-1 c - <(c.v)^2>) of white friction, else that of the force of its sites.
+  std::vector<double> heat_by_environment(const Case& this_case, const Problem& problem, const MatrixXd& all) const {
+    const Eigen::Index n = problem.q.size();
+    const VectorXd& mass = problem.system().mass;
+    const auto white_heat = [&](const Environment& environment) {
+      MatrixXd outer = MatrixXd::Zero(n, n);
+      environment.attachment().add_outer(environment.properties().damping, outer);
+      const double supplied = environment.properties().temperature * outer.diagonal().cwiseQuotient(mass).sum();
+      return supplied - outer.cwiseProduct(all.block(n, n, n, n)).sum();
+    };
+    std::vector<double> heat;
+    if (!this_case.closed) {
+      if (experiment_.system().damping) return heat;
+      const Problem closed = experiment_.make_closed_problem(this_case, this_case.step);
+      for (const auto& environment : closed.environments()) heat.push_back(white_heat(*environment));
+      return heat;
+    }
+    MatrixXd drift;
+    if (is_markovian(problem)) drift = AssembledSystem(problem, LumpedNetwork::no_limit).linear_sde().drift;
+    Eigen::Index first = 2 * n;
+    for (const auto& environment : problem.environments()) {
+      if (environment->properties().is_white) {
+        heat.push_back(white_heat(*environment));
+        continue;
+      }
+      const Eigen::Index count = 2 * environment->properties().sites * environment->attachment().axes();
+      heat.push_back(std::numeric_limits<double>::quiet_NaN());
+      if (count > 0 && all.rows() == drift.rows()) {
+        const MatrixXd forces = mass.asDiagonal() * drift.block(n, first, n, count);
+        heat.back() = forces.cwiseProduct(all.block(n, first, n, count)).sum();
+      }
+      first += count;
+    }
+    return heat;
+  }
+
+  void write(const Case& this_case, const Problem& problem, const MatrixXd& all, const std::string& label,
+             ResultFile& file) const {
     const Eigen::Index n = problem.q.size();
     const MatrixXd covariance = all.topLeftCorner(2 * n, 2 * n);
     const VectorXd& mass = problem.system().mass;
@@ -141,6 +181,13 @@ class CovarianceStudy final : public Study {
     write_matrix("qv", "m2/s", "<q_i v_j>", covariance.topRightCorner(n, n));
     write_matrix("vv", "m2/s2", "<v_i v_j>", vv);
     write_matrix("temperature", "J", "m <v^2>", MatrixXd(mass.cwiseProduct(vv.diagonal())));
+    const std::vector<double> heat = heat_by_environment(this_case, problem, all);
+    Dimension environment{"environment", {}, "1", "environment of the run, counted from 0"};
+    for (std::size_t e = 0; e < heat.size(); ++e) environment.values.push_back(static_cast<double>(e));
+    if (!heat.empty()) {
+      file.array(group, {"heat_by_environment", "W", "in continuous time the heat current from each environment", {}},
+                 std::span(&environment, 1), heat);
+    }
     if (problem.noise() == nullptr) return;
     const VectorXd supplied = problem.noise()->diffusion().diagonal().cwiseQuotient(mass);
     write_matrix("heat", "W",
@@ -184,24 +231,27 @@ std::unique_ptr<Study> make_covariance(const Recipe& recipe, const Experiment& e
 
 StudyKind covariance_kind() {
   return {
-      .entry = {.name = "covariance",
-                .summary =
-                    "stationary covariances of linear systems with noise, compared with those of the Langevin equation",
-                .equation = "X = A X A^T + G G^T of a step x+ = A x + G n;  B X + X B^T + Q = 0 of x' = B x + noise",
-                .source = "rieder1967 for heat through a chain; vanloan1978",
-                .keywords = {"lyapunov equation"},
-                .notes =
-                    "Groups covariance/<integrator> and covariance/langevin: qq, qv, vv (coordinate, other), "
-                    "temperature, and with white noise heat (coordinate), kT C/m - <v C v>, the heat current from the "
-                    "damper of each in continuous time and under the midpoint rule; for each integrator difference, "
-                    "which includes the state of a warm memory. No path is computed: `end` has no effect. Closed "
-                    "runs with warm semi-infinite lines, quantum noise or memories that are passive only "
-                    "together sum impulse responses until twice as many steps change the variances by at most "
-                    "1e-9, or extrapolate them by their slow motions until the change is at most 1e-11 (1e-15 over "
-                    "the slowest decay in a step, if that is more, or 1e-7 from 32768 steps on), and take for langevin "
-                    "the covariance of the midpoint rule, which is that of "
-                    "continuous time at any step. Where there is no stationary state the slowest motion is named "
-                    "with its rate."},
+      .entry =
+          {.name = "covariance",
+           .summary =
+               "stationary covariances of linear systems with noise, compared with those of the Langevin equation",
+           .equation = "X = A X A^T + G G^T of a step x+ = A x + G n;  B X + X B^T + Q = 0 of x' = B x + noise",
+           .source = "rieder1967 for heat through a chain; vanloan1978",
+           .keywords = {"lyapunov equation"},
+           .notes =
+               "Groups covariance/<integrator> and covariance/langevin: qq, qv, vv (coordinate, other), "
+               "temperature, and with white noise heat (coordinate), kT C/m - <v C v>, the heat current from the "
+               "damper of each in continuous time and under the midpoint rule; heat_by_environment (environment), the "
+               "current from each to the particles, not from semi-infinite lines or where noise is not that of "
+               "single terms; for each integrator difference, "
+               "which includes the state of a warm memory. No path is computed: `end` has no effect. Closed "
+               "runs with warm semi-infinite lines, quantum noise or memories that are passive only "
+               "together sum impulse responses until twice as many steps change the variances by at most "
+               "1e-9, or extrapolate them by their slow motions until the change is at most 1e-11 (1e-15 over "
+               "the slowest decay in a step, if that is more, or 1e-7 from 32768 steps on), and take for langevin "
+               "the covariance of the midpoint rule, which is that of "
+               "continuous time at any step. Where there is no stationary state the slowest motion is named "
+               "with its rate."},
       .make = make_covariance,
       .allows_own_ends = true,
       .takes_noise = true};

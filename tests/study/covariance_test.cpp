@@ -98,18 +98,21 @@ TEST(MpiCovariance, BathsMayShareParticlesThroughCombinationsOfCoordinates) {
     const char* first;
     std::vector<double> qq;
     double v0, v01, v1;
+    double heat;  // from the second
   };
   const Expected table[] = {{"kind = \"damper\"\ndamping = 0.5\n",
                              {0.9686429713, -0.0402618160, -0.0402618160, 0.5760712383},
                              1.4571124134,
                              -0.6222695791 / 2.0,
-                             2.9525839105 / 4.0},
+                             2.9525839105 / 4.0,
+                             0.0364944060},
                             {"kind = \"memory\"\nstiffness = [2.0]\nrate = [1.5]\nfrequency = [0.0]\n",
                              {0.9148976095, -0.0326362071, -0.0326362071, 0.6136490514},
                              1.3799077520,
                              -0.5743683428 / 2.0,
-                             3.1849262846 / 4.0}};
-  for (const auto& [first, qq, v0, v01, v1] : table) {
+                             3.1849262846 / 4.0,
+                             0.2 * (2.0 * 1.5 - (1.3799077520 + 0.5743683428 + 3.1849262846 / 4.0))}};
+  for (const auto& [first, qq, v0, v01, v1, heat] : table) {
     SCOPED_TRACE(first);
     const RunStudy run(shared_baths(first, "method = \"gamma\"\ngamma = 0.5\non = \"closed\"\n"));
     ASSERT_EQ(run.report, "");
@@ -117,7 +120,24 @@ TEST(MpiCovariance, BathsMayShareParticlesThroughCombinationsOfCoordinates) {
     EXPECT_NEAR(run.values("covariance/run/vv")[0], v0, 1e-9);
     EXPECT_NEAR(run.values("covariance/run/vv")[1], v01, 1e-9);
     EXPECT_NEAR(run.values("covariance/run/vv")[3], v1, 1e-9);
+    for (const char* group : {"langevin", "run"}) {
+      const std::vector<double> currents = run.values("covariance/" + std::string(group) + "/heat_by_environment");
+      ASSERT_EQ(currents.size(), 2U);
+      EXPECT_NEAR(currents[0], -heat, 1e-9);
+      EXPECT_NEAR(currents[1], heat, 1e-9);
+    }
   }
+}
+
+// In open runs as well, where C has both.
+TEST(MpiCovariance, HeatOfSharedBathsInOpenRuns) {
+  const RunStudy run(
+      shared_baths("kind = \"damper\"\ndamping = 0.5\n", "method = \"gamma\"\ngamma = 0.5\non = \"open\"\n"));
+  ASSERT_EQ(run.report, "");
+  const std::vector<double> currents = run.values("covariance/run/heat_by_environment");
+  ASSERT_EQ(currents.size(), 2U);
+  EXPECT_NEAR(currents[0], -0.0364944060, 1e-9);
+  EXPECT_NEAR(currents[1], 0.0364944060, 1e-9);
 }
 
 std::string with_memory(const std::string& name, const std::string& integrator) {
