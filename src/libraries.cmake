@@ -17,6 +17,7 @@ set(MPI_DETERMINE_LIBRARY_VERSION TRUE)
 find_package(MPI QUIET COMPONENTS CXX)
 if(MPI_CXX_FOUND)
   string(REGEX REPLACE "[,\n].*" "" mpi_name "${MPI_CXX_LIBRARY_VERSION_STRING}")
+  string(REGEX REPLACE " Version:[ \t]*" " " mpi_name "${mpi_name}")  # of MPICH
   if(NOT mpi_name)
     set(mpi_name "name unknown")  # not run, as when cross-compiling
   endif()
