@@ -1,7 +1,7 @@
 # Finds the libraries, wherever Debian, modules, Spack or conda have them, says which ones, and reports all missing ones at
 # once. What is linked is given by paths, so that the installed bathline-config.cmake names what this build found.
-set(BATHLINE_PETSC "PETSc64;PETSc;petsc" CACHE STRING
-    "Names of PETSc for pkg-config, the first that exists is taken; PETSC_DIR and PETSC_ARCH take precedence")
+set(BATHLINE_PETSC "" CACHE STRING
+    "Name of PETSc for pkg-config; if empty, PETSc is that of PETSC_DIR and PETSC_ARCH, or else PETSc64, PETSc or petsc")
 # Installed programs find libraries where the build found them.
 if(NOT DEFINED CMAKE_INSTALL_RPATH_USE_LINK_PATH)
   set(CMAKE_INSTALL_RPATH_USE_LINK_PATH TRUE)
@@ -30,21 +30,17 @@ find_package(PkgConfig QUIET)
 if(NOT PKG_CONFIG_FOUND)
   bathline_missing("pkg-config, which finds PETSc" pkg-config pkg-config pkgconf)
 endif()
-set(petsc_names ${BATHLINE_PETSC})
 foreach(variable IN ITEMS PETSC_DIR PETSC_ARCH)
   if(NOT ${variable})
     set(${variable} "$ENV{${variable}}")
   endif()
 endforeach()
-if(PETSC_DIR)
-  set(petsc_names "")
-  foreach(folder IN ITEMS ${PETSC_DIR}/${PETSC_ARCH} ${PETSC_DIR})
-    foreach(name IN LISTS BATHLINE_PETSC)
-      if(EXISTS ${folder}/lib/pkgconfig/${name}.pc)
-        list(APPEND petsc_names ${folder}/lib/pkgconfig/${name}.pc)
-      endif()
-    endforeach()
-  endforeach()
+if(BATHLINE_PETSC)
+  set(petsc_names ${BATHLINE_PETSC})
+elseif(PETSC_DIR)
+  file(GLOB petsc_names ${PETSC_DIR}/${PETSC_ARCH}/lib/pkgconfig/[Pp][Ee][Tt][Ss][Cc]*.pc)
+else()
+  set(petsc_names PETSc64 PETSc petsc)
 endif()
 if(PKG_CONFIG_FOUND AND petsc_names)
   pkg_search_module(PETSC QUIET IMPORTED_TARGET ${petsc_names})
@@ -67,11 +63,11 @@ if(PETSC_FOUND)
   elseif(petsc_facts MATCHES "PETSC_USE_COMPLEX +1" OR NOT petsc_facts MATCHES "PETSC_USE_REAL_DOUBLE +1")
     bathline_missing("PETSc for real numbers in double precision (${PETSC_MODULE_NAME} is for others)" ${petsc_packages})
   endif()
-elseif(PETSC_DIR)
-  bathline_missing("PETSc (none in PETSC_DIR=${PETSC_DIR} with PETSC_ARCH='${PETSC_ARCH}': lib/pkgconfig has no ${BATHLINE_PETSC})"
+elseif(PETSC_DIR AND NOT BATHLINE_PETSC)
+  bathline_missing("PETSc (none in PETSC_DIR=${PETSC_DIR} with PETSC_ARCH='${PETSC_ARCH}': lib/pkgconfig has no petsc.pc)"
                    ${petsc_packages})
 else()
-  bathline_missing("PETSc (load its module, which sets PETSC_DIR or PKG_CONFIG_PATH, or set BATHLINE_PETSC; searched: ${BATHLINE_PETSC})"
+  bathline_missing("PETSc (pkg-config knows no ${petsc_names}: load its module, which sets PETSC_DIR or PKG_CONFIG_PATH, or set BATHLINE_PETSC)"
                    ${petsc_packages})
 endif()
 

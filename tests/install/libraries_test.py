@@ -128,10 +128,16 @@ class LibrariesTest(unittest.TestCase):
             self.assertIn(f"{self.petsc}/arch-linux/lib", output("readelf", "-d", program))
             self.assertIn(f"{self.hdf5}/lib", output("readelf", "-d", program))
 
-    def test_a_name_of_pkg_config_is_chosen(self):
+    def test_a_name_of_pkg_config(self):
         path = self.petsc / "arch-linux" / "lib" / "pkgconfig"
-        self.configure("-DENOUGH=ON", "-DBATHLINE_PETSC=petsc", PKG_CONFIG_PATH=path, PKG_CONFIG_LIBDIR=path)
+        self.configure("-DENOUGH=ON", PKG_CONFIG_PATH=path, PKG_CONFIG_LIBDIR=path)
         self.assertIn("PETSc: 3.99.1 with 64-bit indices (petsc of pkg-config)", self.text)
+        shutil.copy(path / "petsc.pc", path / "chosen.pc")
+        self.add_petsc("default", "petsc", "", "")
+        self.configure("-DENOUGH=ON", "-DBATHLINE_PETSC=chosen", PKG_CONFIG_PATH=path, PETSC_DIR=self.petsc, PETSC_ARCH="default")
+        self.assertIn("(chosen of pkg-config)", self.text)
+        self.configure("-DENOUGH=ON", "-DBATHLINE_PETSC=absent", PETSC_DIR=self.petsc, PETSC_ARCH="default", code=1)
+        self.assertIn("pkg-config knows no absent", " ".join(self.text.split()))
 
     def test_the_width_of_indices_is_read_from_petsc(self):
         self.add_petsc("narrow", "PETSc", "#define PETSC_USE_64BIT_INDICES 1", "")
