@@ -93,7 +93,7 @@ class LibrariesTest(unittest.TestCase):
     def add_petsc(cls, arch, name, old, new):
         """A PETSc in PETSC_DIR/arch under the given name, with the library and the headers of this build in which `old` is `new`."""
         prefix = cls.petsc / arch
-        shutil.copytree(cached("PETSC_INCLUDEDIR"), prefix / "include")
+        shutil.copytree(str(cached("PETSC_INCLUDE_DIRS")).split(";")[0], prefix / "include")
         facts = prefix / "include" / "petscconf.h"
         text = facts.read_text()
         assert old in text
