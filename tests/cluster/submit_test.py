@@ -203,9 +203,11 @@ class JobTest(FolderTest):
     def test_a_pbs_job_submits_itself_with_its_options(self):
         options = "-l select=4:ncpus=48:mpiprocs=48 -A project"
         variables = {"RECIPE": str(self.recipe), "FILE": "p.h5", "PBS_O_WORKDIR": str(self.work_folder), "WALL_TIME": "1e-6"}
-        _, notes = self.job("submit.pbs", code=85, PBS_JOBID="7", BATHLINE_QSUB=options, **variables)
-        self.assertEqual(notes[:6], ["qsub", *options.split(), "-v"])
-        self.assertIn(f"RECIPE={self.recipe},FILE=p.h5,WALL_TIME=1e-6,BATHLINE_QSUB='{options}',BATHLINE_LAUNCH='mpiexec'", notes[6])
+        for quote in ("", "'"):
+            _, notes = self.job("submit.pbs", code=85, PBS_JOBID="7", BATHLINE_QSUB=f"{quote}{options}{quote}", **variables)
+            self.assertEqual(notes[:6], ["qsub", *options.split(), "-v"])
+            self.assertIn(f"RECIPE={self.recipe},FILE=p.h5,WALL_TIME=1e-6,BATHLINE_LAUNCH=mpiexec,BATHLINE_MODULES=", notes[6])
+            self.assertTrue(notes[6].endswith(f",BATHLINE_QSUB='{options}'"), notes[6])
 
     def test_a_chain_resumes_and_ends(self):
         arguments = ["-o", "r.h5", self.recipe]
