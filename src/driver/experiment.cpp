@@ -204,8 +204,11 @@ bool Experiment::is_white(std::size_t environment) const {
 bool Experiment::has_white_noise(const Case& this_case) const {
   if (!this_case.noise || !this_case.closed) return this_case.noise;
   const auto& selected = this_case.environments;
-  return std::any_of(selected.begin(), selected.end(),
-                     [&](std::size_t index) { return is_white(index) && is_noisy(recipe_.environments[index]); });
+  return std::any_of(selected.begin(), selected.end(), [&](std::size_t index) {
+    const Section& section = recipe_.environments[index];
+    const auto has_white_part = program_.catalogues().environments.find(section.text("kind"))->has_white_part;
+    return has_white_part != nullptr && has_white_part(section) && is_noisy(section);
+  });
 }
 
 bool Experiment::is_noisy(const Section& environment) const {

@@ -274,9 +274,7 @@ void TrajectoryRecorder::add_environments(const StateView& moment, const EnergyL
     problem.head(environment, problem.q, head);
     environment.force(head, force);
     environment.attachment().velocity(problem.q, velocities, problem.clock.at(0.0), velocity);
-    if (properties.is_white) {
-      for (std::size_t axis = 0; axis < axes; ++axis) force[axis] = -properties.damping * velocity[axis];
-    }
+    for (std::size_t axis = 0; axis < axes; ++axis) force[axis] -= properties.white_damping * velocity[axis];
     row.insert(row.end(), force.begin(), force.end());
     row.insert(row.end(), columns - axes, std::numeric_limits<double>::quiet_NaN());
     powers.push_back(properties.is_white ? mean_power(moment, e, problem.heat_of(environment))

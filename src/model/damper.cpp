@@ -36,8 +36,8 @@ class Damper final : public Environment {
   [[noreturn]] static void refuse() { throw std::logic_error("a white environment has no stepper"); }
   EnvironmentProperties describe() const override {
     EnvironmentProperties properties;
-    properties.damping = damping_;
-    properties.temperature = temperature_;
+    properties.damping = properties.white_damping = damping_;
+    properties.temperature = properties.white_temperature = temperature_;
     properties.loses_energy = properties.is_white = true;
     return properties;
   }
@@ -89,6 +89,7 @@ EnvironmentKind damper_kind() {
                "it."},
       .build = build_damper,
       .is_noisy = [](const Section& section) { return section.number("kT") > 0.0; },
+      .has_white_part = [](const Section&) { return true; },
       .is_white = true};
 }
 

@@ -34,8 +34,10 @@ struct EnvironmentProperties {
   double temperature = 0.0;        ///< kT of its start, J; 0 at rest
   bool loses_energy = false;       ///< by dashpots, exponential decay or a matched end
   bool is_linear = true;           ///< whether its lumped network has all of its forces, and `couple` is linear
-  /// Whether its force on the head is -D x' and white noise at its temperature. Integrators then apply it as the
-  /// damping and the noise of the particles, and it has neither sites nor a stepper.
+  /// The part of D that acts as -D x' on the head without delay, and the kT, J, of its white noise; integrators apply
+  /// both as the damping and the noise of the particles.
+  double white_damping = 0.0, white_temperature = 0.0;
+  /// Whether there is nothing else: neither sites nor a stepper.
   bool is_white = false;
   std::optional<double> front_speed =
       std::nullopt;  ///< speed of a wave front away from the head, sites/s, where a formula is known

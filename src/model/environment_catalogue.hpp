@@ -33,6 +33,8 @@ struct EnvironmentKind {
   std::string (*why_no_white_noise)(const Section& section) = nullptr;
   /// Removes from the section what makes noise even at temperature 0; nullptr: nothing does.
   void (*disable_noise)(Section& section) = nullptr;
+  /// Whether the environment of the section contains white friction; nullptr: never.
+  bool (*has_white_part)(const Section& section) = nullptr;
   /// Whether its environments are white (EnvironmentProperties).
   bool is_white = false;
 };

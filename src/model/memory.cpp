@@ -32,14 +32,14 @@ std::string why_not_white(const Section& section) {
 
 /// Why the sum of the terms is not passive. Sums that are fitted until some time are slightly negative at the edges of
 /// a density, which is allowed.
-std::optional<std::string> why_not_passive(const std::vector<PronyTerm>& terms) {
+std::optional<std::string> why_not_passive(const std::vector<PronyTerm>& terms, double damping) {
   constexpr double max_negative = 0.01;
   if (std::all_of(terms.begin(), terms.end(), [](const PronyTerm& term) { return term.is_passive(); })) return {};
-  const Passivity passivity = passivity_of(terms);
+  const Passivity passivity = passivity_of(terms, damping);
   if (passivity.negative <= max_negative) return {};
   return fmt::format(
       "no passive environment has this kernel: the real part of its transform is below 0 for {:.0f} % of its weight, "
-      "the lowest {:.4g} kg/s at w = {:.4g}; decrease `sine`, or increase `cosine`",
+      "the lowest {:.4g} kg/s at w = {:.4g}; decrease `sine`, or increase `cosine` or `damping`",
       100.0 * passivity.negative, passivity.lowest, passivity.frequency);
 }
 
@@ -74,7 +74,9 @@ std::vector<PronyTerm> read_terms(const Section& section, Mistakes& mistakes) {
     }
   }
   if (!is_sum || mistakes.count() > before) return terms;
-  if (const std::optional<std::string> reason = why_not_passive(terms)) mistakes.add(section.where(first), *reason);
+  const double damping = section.has("damping") ? section.number("damping") : 0.0;
+  if (const std::optional<std::string> reason = why_not_passive(terms, damping))
+    mistakes.add(section.where(first), *reason);
   return rescaled_terms(terms);
 }
 
@@ -99,6 +101,14 @@ std::unique_ptr<Environment> build_memory(const Section& section, const Particle
     mistakes.add(section.where(kernel_only_keys.front()),
                  fmt::format("`{}` has no meaning beside `stiffness`, `rate` and `frequency`; leave it or these out",
                              kernel_only_keys.front()));
+    return nullptr;
+  }
+  if (section.has("damping") && (has_kernel || is_quantum(section))) {
+    mistakes.add(section.where("damping"),
+                 has_kernel
+                     ? "`damping` belongs to a sum of terms; beside a kernel or a density give an environment of "
+                       "the kind `damper`"
+                     : "quantum noise diverges for white friction; leave `damping` or `quantum` out");
     return nullptr;
   }
   if (has_kernel) return build_from_kernel(section, system, run, communicator, mistakes);
@@ -130,7 +140,9 @@ std::unique_ptr<Environment> build_memory(const Section& section, const Particle
   if (mistakes.count() > before) return nullptr;
   const std::string& name = section.text("name");
   if (bath) return std::make_unique<ColouredNoiseMemory>(name, std::move(*attachment), terms, bath, communicator);
-  return std::make_unique<PronyMemory>(name, std::move(*attachment), terms, section.number("kT"), communicator);
+  const double damping = section.has("damping") ? section.number("damping") : 0.0;
+  return std::make_unique<PronyMemory>(name, std::move(*attachment), terms, section.number("kT"), communicator,
+                                       damping);
 }
 
 Parameter term_parameter(const char* name, const char* units, const char* doc, Bound bound) {
@@ -149,6 +161,9 @@ EnvironmentKind memory_environment_kind() {
       term_parameter("cosine", "N/m", "instead of `stiffness`, of any sign: the coefficient of the cosine of each term",
                      Bound::any),
       term_parameter("sine", "N/m", "beside `cosine`: the coefficient of the sine of each term", Bound::any)};
+  parameters.push_back(optional(
+      "damping", ValueType::number, "kg/s",
+      "beside a sum of terms: white friction D, so that the kernel is 2 D delta(t) and the sum", Bound::positive));
   for (Parameter& parameter : kernel_parameters()) parameters.push_back(std::move(parameter));
   parameters.push_back(defaulted("kT", ValueType::number, "J", "0.0",
                                  "kT of the thermal start, and of the noise of decaying terms", Bound::nonnegative));
@@ -189,7 +204,8 @@ EnvironmentKind memory_environment_kind() {
            "exponentials of a kernel, particles of linear systems have the variances of quantum mechanics, under the "
            "midpoint rule at any step; elsewhere this is the quasi-classical Langevin equation, which is not the "
            "quantum mechanics of anharmonic motion. With `cosine` and `sine` instead of `stiffness` only the sum of "
-           "the terms has to be passive: energy_environment is then the work of the particle on them, and nothing is "
+           "the terms, with `damping`, has to be passive: energy_environment is then the work of the particle on them, "
+           "and nothing is "
            "counted as dissipated (the exact flow separates the two). A kernel or a spectral density is represented by "
            "one of three environments, with its errors in the group certificate of the results. A star is a bath of "
            "about w_max T/4 oscillators, the Gauss quadrature of the density, where w_max is its highest relevant "
@@ -210,7 +226,8 @@ EnvironmentKind memory_environment_kind() {
       why_not_white,
       [](Section& section) {
         if (is_quantum(section)) section.set("quantum", false, section.where("quantum"));
-      }};
+      },
+      [](const Section& section) { return section.has("damping"); }};
 }
 
 }  // namespace bathline

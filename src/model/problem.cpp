@@ -21,6 +21,7 @@ Problem::Problem(const ParticleSystem& system, Eigen::MatrixXd damping,
       communicator_(communicator),
       displacement_(system.size()) {
   Eigen::MatrixXd diffusion;
+  int white = 0;
   for (const auto& environment : environments_) {
     const auto axes = static_cast<std::size_t>(environment->attachment().axes());
     if (axes > head_.size()) {
@@ -30,21 +31,19 @@ Problem::Problem(const ParticleSystem& system, Eigen::MatrixXd damping,
     environment->begin_at(q);
     environment->attachment().add_head_mass(system_.mass);
     const EnvironmentProperties& properties = environment->properties();
-    if (!properties.is_white) {
-      stepped_environments_.push_back(environment.get());
-      continue;
-    }
+    if (!properties.is_white) stepped_environments_.push_back(environment.get());
+    if (properties.white_damping == 0.0) continue;
+    ++white;
     if (environment->attachment().nonlinear() != nullptr) {
-      coupled_friction_.add({environment->attachment(), properties.damping, properties.temperature});
+      coupled_friction_.add({environment->attachment(), properties.white_damping, properties.white_temperature});
       continue;
     }
     if (diffusion.size() == 0) diffusion.setZero(system.size(), system.size());
-    environment->attachment().add_outer(properties.damping, damping_);
-    environment->attachment().add_outer(properties.temperature * properties.damping, diffusion);
+    environment->attachment().add_outer(properties.white_damping, damping_);
+    environment->attachment().add_outer(properties.white_temperature * properties.white_damping, diffusion);
   }
   set_damping(std::move(damping_));
   if (!diffusion.isZero(0.0)) add_noise(diffusion);
-  const std::size_t white = environments_.size() - stepped_environments_.size();
   if (white > 1 || (white == 1 && system.force)) heat = Eigen::VectorXd::Zero(system.size());
   if (system.contact) {
     z = system.contact->z0;
@@ -153,7 +152,7 @@ double Problem::heat_of(const Environment& environment) const {
   if (heat.size() == 0) return dissipated;
   if (environment.attachment().nonlinear() != nullptr) return std::numeric_limits<double>::quiet_NaN();
   for (const auto& other : environments_) {
-    if (other.get() == &environment || !other->properties().is_white) continue;
+    if (other.get() == &environment || other->properties().white_damping == 0.0) continue;
     for (const Attachment::Term& a : other->attachment().terms()) {
       for (const Attachment::Term& b : environment.attachment().terms()) {
         if (a.coordinate == b.coordinate) return std::numeric_limits<double>::quiet_NaN();
@@ -232,18 +231,20 @@ EnergyLedger Problem::energies() {
   EnergyLedger ledger = energies_of_particles();
   ledger.environment = ledger.interaction = 0.0;
   for (const auto& environment : environments_) {
-    if (environment->properties().is_white) {
-      // `dissipated` of the particles contains it.
-      double heat = heat_of(*environment);
-      communicator_.broadcast(std::span<double>(&heat, 1));
-      ledger.environment_energies.push_back({.dissipated = heat});
-      continue;
+    EnvironmentEnergy energy;
+    if (!environment->properties().is_white) {
+      head(*environment, q, head_);
+      energy = environment->energy(head_);
     }
-    head(*environment, q, head_);
-    const EnvironmentEnergy energy = environment->energy(head_);
     ledger.environment += energy.environment;
     ledger.interaction += energy.interaction;
     ledger.dissipated += energy.dissipated;
+    if (environment->properties().white_damping > 0.0) {
+      // `dissipated` of the particles contains it.
+      double heat = heat_of(*environment);
+      communicator_.broadcast(std::span<double>(&heat, 1));
+      energy.dissipated += heat;
+    }
     ledger.environment_energies.push_back(energy);
   }
   return ledger;

@@ -129,32 +129,35 @@ class CovarianceStudy final : public Study {
   std::vector<double> heat_by_environment(const Case& this_case, const Problem& problem, const MatrixXd& all) const {
     const Eigen::Index n = problem.q.size();
     const VectorXd& mass = problem.system().mass;
-    const auto white_heat = [&](const Environment& environment) {
+    const auto white_heat = [&](const Environment& environment, double damping, double temperature) {
       MatrixXd outer = MatrixXd::Zero(n, n);
-      environment.attachment().add_outer(environment.properties().damping, outer);
-      const double supplied = environment.properties().temperature * outer.diagonal().cwiseQuotient(mass).sum();
+      environment.attachment().add_outer(damping, outer);
+      const double supplied = temperature * outer.diagonal().cwiseQuotient(mass).sum();
       return supplied - outer.cwiseProduct(all.block(n, n, n, n)).sum();
     };
     std::vector<double> heat;
     if (!this_case.closed) {
       if (experiment_.system().damping) return heat;
       const Problem closed = experiment_.make_closed_problem(this_case, this_case.step);
-      for (const auto& environment : closed.environments()) heat.push_back(white_heat(*environment));
+      for (const auto& environment : closed.environments()) {
+        const EnvironmentProperties& properties = environment->properties();
+        heat.push_back(white_heat(*environment, properties.damping, properties.temperature));
+      }
       return heat;
     }
     MatrixXd drift;
     if (is_markovian(problem)) drift = AssembledSystem(problem, LumpedNetwork::no_limit).linear_sde().drift;
     Eigen::Index first = 2 * n;
     for (const auto& environment : problem.environments()) {
-      if (environment->properties().is_white) {
-        heat.push_back(white_heat(*environment));
-        continue;
-      }
-      const Eigen::Index count = 2 * environment->properties().sites * environment->attachment().axes();
-      heat.push_back(std::numeric_limits<double>::quiet_NaN());
+      const EnvironmentProperties& properties = environment->properties();
+      heat.push_back(white_heat(*environment, properties.white_damping, properties.white_temperature));
+      if (properties.is_white) continue;
+      const Eigen::Index count = 2 * properties.sites * environment->attachment().axes();
       if (count > 0 && all.rows() == drift.rows()) {
         const MatrixXd forces = mass.asDiagonal() * drift.block(n, first, n, count);
-        heat.back() = forces.cwiseProduct(all.block(n, first, n, count)).sum();
+        heat.back() += forces.cwiseProduct(all.block(n, first, n, count)).sum();
+      } else {
+        heat.back() = std::numeric_limits<double>::quiet_NaN();
       }
       first += count;
     }

@@ -140,6 +140,59 @@ TEST(MpiCovariance, HeatOfSharedBathsInOpenRuns) {
   EXPECT_NEAR(currents[1], 0.0364944060, 1e-9);
 }
 
+/// An oscillator of unit mass and frequency with a memory that has white friction.
+std::string white_and_modes(const std::string& memory, const std::string& integrator, const std::string& study) {
+  return "title = \"t\"\n[system]\nkind = \"linear\"\nM = [1.0]\nK = [[1.0]]\nq0 = 0.0\nv0 = 1.0\n"
+         "[[environments]]\nname = \"bath\"\nkind = \"memory\"\n" +
+         memory + "[time]\nstep = " + (study == "covariance" ? "0.3" : "0.01") +
+         "\nend = 2.0\n[[integrators]]\nname = \"run\"\non = \"closed\"\n" + integrator + "[study]\nkind = \"" + study +
+         "\"\n";
+}
+
+// <v^2> = kT (m - h^2 (k + gamma_modes(0))/4)/m^2 under `baoab`.
+TEST(MpiCovariance, WhiteFrictionBesideModes) {
+  const std::string memory = "damping = 0.5\nstiffness = [2.0]\nrate = [1.5]\nfrequency = [0.0]\nkT = 1.0\n";
+  for (const auto& [method, v2] :
+       {std::pair("method = \"baoab\"\n", 0.9325), std::pair("method = \"midpoint\"\n", 1.0)}) {
+    SCOPED_TRACE(method);
+    const RunStudy run(white_and_modes(memory, method, "covariance"));
+    ASSERT_EQ(run.report, "");
+    EXPECT_NEAR(run.value("covariance/run/qq"), 1.0, 1e-12);
+    EXPECT_NEAR(run.value("covariance/run/vv"), v2, 1e-12);
+    EXPECT_NEAR(run.value("covariance/langevin/vv"), 1.0, 1e-12);
+    EXPECT_NEAR(run.value("covariance/langevin/heat_by_environment"), 0.0, 1e-12);
+  }
+}
+
+// A published drift matrix (gle4md, 5 x 5) is D = 3.077 and modes that are passive only with it. The velocity of a cold
+// oscillator that starts with 1 is the autocorrelation by the exponential of that matrix.
+TEST(MpiCovariance, ModesThatArePassiveOnlyWithWhiteFriction) {
+  const double row[] = {2.451344375, -0.004620728182, 0.0497626139, 0.3364690971};
+  const double column[] = {2.451344449, -0.004598788959, -0.04976420041, 0.3364691112};
+  std::string terms =
+      "rate = [2.548405286, 1.73118342, 0.9243109136, 0.2728914538]\nfrequency = [0.0, 0.0, 0.0, 0.0]\n"
+      "sine = [0.0, 0.0, 0.0, 0.0]\ncosine = [";
+  for (int j = 0; j < 4; ++j) terms += fmt::format("{}{:.17g}", j == 0 ? "" : ", ", -row[j] * column[j]);
+  terms += "]\n";
+  const std::string damped = "damping = 3.077010981\n" + terms;
+  const RunStudy cold(white_and_modes(damped, "method = \"gauss\"\nstages = 3\n", "trajectory"));
+  ASSERT_EQ(cold.report, "");
+  const std::vector<double> p = cold.values("run/p");
+  EXPECT_NEAR(p[100], 0.1874653812, 1e-9);
+  EXPECT_NEAR(p[200], -0.0561015495, 1e-9);
+  const std::vector<double> energy = cold.values("run/energy_total");
+  EXPECT_NEAR(energy.back(), energy.front(), 1e-9);
+
+  const RunStudy warm(white_and_modes(damped + "kT = 1.0\n", "method = \"midpoint\"\n", "covariance"));
+  ASSERT_EQ(warm.report, "");
+  EXPECT_NEAR(warm.value("covariance/run/qq"), 1.0, 1e-9);
+  EXPECT_NEAR(warm.value("covariance/run/vv"), 1.0, 1e-9);
+  EXPECT_THAT(RunStudy(white_and_modes(damped + "kT = 1.0\n", "method = \"baoab\"\n", "covariance")).report,
+              HasSubstr("passive only with its `damping`"));
+  EXPECT_THAT(RunStudy(white_and_modes(terms, "method = \"midpoint\"\n", "trajectory")).report,
+              HasSubstr("no passive environment has this kernel"));
+}
+
 std::string with_memory(const std::string& name, const std::string& integrator) {
   const auto bath = [](int particle, double kt) {
     return "[[environments]]\nname = \"m" + std::to_string(particle) +

@@ -110,7 +110,8 @@ EquivalentEnvironment as_modes(const Environment& environment, const std::string
 
 EquivalentEnvironment equivalent_environment(const Environment& environment, const std::string& attachment,
                                              const std::string& to, const std::string& file) {
-  if (environment.properties().is_white) refuse(environment, "is white friction, without oscillators or exponentials");
+  if (environment.properties().white_damping > 0.0)
+    refuse(environment, "has white friction, which is no oscillator or exponential");
   if (to == "exponentials") return as_modes(environment, attachment);
   const LumpedNetwork sites = environment.assemble(std::min(environment.properties().sites, max_converted + 1));
   require_bath(environment, sites);

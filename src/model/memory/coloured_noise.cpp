@@ -22,12 +22,15 @@ ExponentialTerm midpoint_term(Complex s) {
   return {0.0, {std::max(fastest, real), std::arg((2.0 + s) / (2.0 - s))}, 0.0};
 }
 
-ContinuousFilter continuous_filter(const std::vector<PronyTerm>& modes) {
-  MinimumPhaseFactor factor = minimum_phase_factor(modes);
+ContinuousFilter continuous_filter(const std::vector<PronyTerm>& modes, double damping) {
+  MinimumPhaseFactor factor = minimum_phase_factor(modes, damping);
   double fastest = 0.0;
   for (const PronyTerm& mode : factor.modes) fastest = std::max(fastest, std::hypot(mode.r, mode.w));
-  ContinuousFilter filter{
-      .feedthrough = 0.0, .exponential_terms = {}, .error = factor.error, .start = {}, .start_scale = {}};
+  ContinuousFilter filter{.feedthrough = std::sqrt(2.0 * damping),
+                          .exponential_terms = {},
+                          .error = factor.error,
+                          .start = {},
+                          .start_scale = {}};
   std::vector<ExponentialTerm> discrete_terms;
   for (std::size_t j = 0; j < factor.modes.size(); ++j) {
     const Complex s(-factor.modes[j].r, factor.modes[j].w);
@@ -70,10 +73,10 @@ bool supports_coloured_noise(const Scheme& scheme) {
 }
 
 std::shared_ptr<const LineNoise> make_memory_noise(const std::vector<PronyTerm>& modes, const Scheme& scheme, double h,
-                                                   double temperature) {
+                                                   double temperature, double damping) {
   if (const auto* stages = std::get_if<PartitionedRungeKutta>(&scheme)) {
-    return std::make_shared<const StageNoise>(std::make_shared<const ContinuousFilter>(continuous_filter(modes)),
-                                              *stages, h, temperature);
+    return std::make_shared<const StageNoise>(
+        std::make_shared<const ContinuousFilter>(continuous_filter(modes, damping)), *stages, h, temperature);
   }
   return std::make_shared<const DiscreteNoise>(std::make_shared<const NoiseFilter>(sampled_filter(modes, h)),
                                                temperature);

@@ -23,9 +23,10 @@ namespace bathline {
 /// Whether a scheme supports such noise: Gauss collocation and symmetric splittings.
 bool supports_coloured_noise(const Scheme& scheme);
 
-/// The noise at kT = `temperature`, J, under such a scheme with steps of h. Throws UnsuitableFunction as
+/// The noise at kT = `temperature`, J, under such a scheme with steps of h, and under the midpoint rule also that of a
+/// damper beside the modes, kg/s, which is not independent of theirs. Throws UnsuitableFunction as
 /// `minimum_phase_factor`.
 std::shared_ptr<const LineNoise> make_memory_noise(const std::vector<PronyTerm>& modes, const Scheme& scheme, double h,
-                                                   double temperature);
+                                                   double temperature, double damping = 0.0);
 
 }  // namespace bathline

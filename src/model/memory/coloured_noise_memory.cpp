@@ -18,25 +18,33 @@ namespace {
 
 class ClassicalBath final : public MemoryBath {
  public:
-  ClassicalBath(std::vector<PronyTerm> modes, double temperature)
-      : modes_(std::move(modes)), kt_(temperature), error_(minimum_phase_factor(modes_).error) {}
+  ClassicalBath(std::vector<PronyTerm> modes, double temperature, double damping)
+      : modes_(std::move(modes)),
+        kt_(temperature),
+        damping_(damping),
+        error_(minimum_phase_factor(modes_, damping).error) {}
 
+  double damping() const override { return damping_; }
   double temperature() const override { return kt_; }
   bool is_classical() const override { return true; }
   double error() const override { return error_; }
   std::optional<std::string> unsupported_reason(const Scheme& scheme, const std::string& name) const override {
+    if (damping_ > 0.0 && !is_midpoint(scheme)) {
+      return "the noise of `" + name +
+             "`, whose modes are passive only with its `damping`, is supported by the midpoint rule only";
+    }
     if (supports_coloured_noise(scheme)) return std::nullopt;
     return "the noise of `" + name +
            "`, whose modes are passive only together, is supported by `gauss`, `gamma` with 0.5 and symmetric "
            "splittings";
   }
   std::unique_ptr<RandomForce> force(const Scheme& scheme, double h) const override {
-    return std::make_unique<FilteredForce>(make_memory_noise(modes_, scheme, h, kt_));
+    return std::make_unique<FilteredForce>(make_memory_noise(modes_, scheme, h, kt_, damping_));
   }
 
  private:
   std::vector<PronyTerm> modes_;
-  double kt_, error_;
+  double kt_, damping_, error_;
 };
 
 class QuantumBath final : public MemoryBath {
@@ -80,8 +88,9 @@ class QuantumBath final : public MemoryBath {
 
 }  // namespace
 
-std::shared_ptr<const MemoryBath> make_classical_bath(std::vector<PronyTerm> modes, double temperature) {
-  return std::make_shared<const ClassicalBath>(std::move(modes), temperature);
+std::shared_ptr<const MemoryBath> make_classical_bath(std::vector<PronyTerm> modes, double temperature,
+                                                      double damping) {
+  return std::make_shared<const ClassicalBath>(std::move(modes), temperature, damping);
 }
 
 std::shared_ptr<const MemoryBath> make_quantum_bath(std::vector<PronyTerm> modes, double temperature, double hbar,
@@ -151,6 +160,7 @@ const std::shared_ptr<RandomForce>& ColouredNoiseMemory::force_for(const Scheme&
 EnvironmentProperties ColouredNoiseMemory::describe() const {
   EnvironmentProperties properties = PronyMemory::describe();
   properties.temperature = bath_->temperature();
+  properties.white_temperature = 0.0;  // the random force contains it
   return properties;
 }
 

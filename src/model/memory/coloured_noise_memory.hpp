@@ -17,6 +17,8 @@ namespace bathline {
 class MemoryBath {
  public:
   virtual ~MemoryBath() = default;
+  /// Of the white friction whose noise is a part of the force, kg/s.
+  virtual double damping() const { return 0.0; }
   /// kT, J.
   virtual double temperature() const = 0;
   virtual bool is_classical() const = 0;
@@ -28,9 +30,10 @@ class MemoryBath {
   virtual std::unique_ptr<RandomForce> force(const Scheme& scheme, double h) const = 0;
 };
 
-/// A classical bath at `temperature`, kT in J, of modes that all decay. Throws UnsuitableFunction if their sum is not
-/// passive.
-std::shared_ptr<const MemoryBath> make_classical_bath(std::vector<PronyTerm> modes, double temperature);
+/// A classical bath at `temperature`, kT in J, of modes that all decay and a damper, kg/s. Throws UnsuitableFunction if
+/// their sum is not passive.
+std::shared_ptr<const MemoryBath> make_classical_bath(std::vector<PronyTerm> modes, double temperature,
+                                                      double damping = 0.0);
 /// A quantum bath, for the midpoint rule: `hbar` is in J s, and `step`, in s, is the one for which the truncation of
 /// the noise is checked.
 std::shared_ptr<const MemoryBath> make_quantum_bath(std::vector<PronyTerm> modes, double temperature, double hbar,
@@ -41,7 +44,8 @@ class ColouredNoiseMemory : public PronyMemory {
  public:
   ColouredNoiseMemory(std::string name, Attachment attachment, const std::vector<PronyTerm>& modes,
                       std::shared_ptr<const MemoryBath> bath, const Communicator& communicator)
-      : PronyMemory(std::move(name), std::move(attachment), modes, 0.0, communicator), bath_(std::move(bath)) {}
+      : PronyMemory(std::move(name), std::move(attachment), modes, 0.0, communicator, bath->damping()),
+        bath_(std::move(bath)) {}
 
   void prepare(const RngKey& key) override;
   std::vector<StateField> fields() override;

@@ -17,7 +17,8 @@ std::shared_ptr<const MemoryBath> make_memory_bath(const Section& memory, const 
     throw UnsuitableFunction("the `rate` of every mode must be positive: this noise needs modes that decay");
   }
   // A quantum bath needs no spectral factor, but the same passivity.
-  auto classical = make_classical_bath(modes, temperature);
+  const double damping = memory.has("damping") ? memory.number("damping") : 0.0;
+  auto classical = make_classical_bath(modes, temperature, damping);
   if (!is_quantum(memory)) return classical;
   return make_quantum_bath(modes, temperature, memory.number("hbar"), step);
 }

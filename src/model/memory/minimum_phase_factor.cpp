@@ -51,10 +51,11 @@ std::vector<double> breakpoints_of(const std::vector<PronyTerm>& modes) {
 /// S, with its round-off.
 class PowerSpectrum {
  public:
-  PowerSpectrum(const std::vector<PronyTerm>& modes, const std::vector<double>& breakpoints) : modes_(modes) {
+  PowerSpectrum(const std::vector<PronyTerm>& modes, double damping, const std::vector<double>& breakpoints)
+      : modes_(modes), damping_(damping) {
     for (const double w : breakpoints) largest_ = std::max(largest_, value(w));
   }
-  double value(double w) const { return 2.0 * resistance_at(modes_, w); }
+  double value(double w) const { return 2.0 * (damping_ + resistance_at(modes_, w)); }
   double largest() const { return largest_; }
   /// log(S/max S) - 1, which stays below 0 because panels have a relative tolerance.
   double log(double w) const {
@@ -78,7 +79,7 @@ class PowerSpectrum {
   /// Round-off of the sum.
   double roundoff(double w) const {
     constexpr double safety_factor = 16.0;
-    double parts = 0.0;
+    double parts = damping_;
     for (const auto& [k, r, frequency, b] : modes_) {
       const PronyTerm halves[] = {{k, r, frequency, 0.0}, {0.0, r, frequency, b}};
       for (const PronyTerm& half : halves) parts += std::abs(resistance_at(std::span(&half, 1), w));
@@ -87,15 +88,16 @@ class PowerSpectrum {
   }
 
   const std::vector<PronyTerm>& modes_;
+  double damping_;
   double largest_ = std::numeric_limits<double>::min();
 };
 
 }  // namespace
 
-MinimumPhaseFactor minimum_phase_factor(const std::vector<PronyTerm>& modes) {
+MinimumPhaseFactor minimum_phase_factor(const std::vector<PronyTerm>& modes, double damping) {
   MinimumPhaseFactor factor{merged(modes), {}, 0.0};
   const std::vector<double> breakpoints = breakpoints_of(factor.modes);
-  const PowerSpectrum spectrum(factor.modes, breakpoints);
+  const PowerSpectrum spectrum(factor.modes, damping, breakpoints);
   const auto log_spectrum = [&](double w) { return spectrum.log(w); };
   const std::vector<Panel> panels =
       adaptive_panels(log_spectrum, breakpoints, {.uncertainty = [&](double w) { return spectrum.uncertainty(w); }});
@@ -112,7 +114,7 @@ MinimumPhaseFactor minimum_phase_factor(const std::vector<PronyTerm>& modes) {
   }
   for (const Panel& panel : panels) {
     for (const double w : {panel.begin, 0.5 * (panel.begin + panel.end)}) {
-      Complex sum = 0.0;
+      Complex sum = std::sqrt(2.0 * damping);
       for (std::size_t j = 0; j < factor.modes.size(); ++j) {
         const Complex s = exponent(factor.modes[j]), rho = factor.rho[j];
         sum += 0.5 * (rho / (Complex(0.0, w) - s) + std::conj(rho) / (Complex(0.0, w) - std::conj(s)));

@@ -1,7 +1,7 @@
 // The spectral factor of a sum of decaying oscillations that is passive as a whole.
 //
-//   gamma(t) = Re sum c_j exp(s_j t),  c = k - i b, s = -r + i w;   S(w) = 2 Re g(i w) = |B(i w)|^2,
-//   B(s) = sum_j (rho_j/(s - s_j) + conj)/2,   rho_j = c_j/B(-s_j)
+//   gamma(t) = 2 D delta(t) + Re sum c_j exp(s_j t),  c = k - i b, s = -r + i w;   S(w) = 2 Re g(i w) = |B(i w)|^2,
+//   B(s) = (2 D)^1/2 + sum_j (rho_j/(s - s_j) + conj)/2,   rho_j = c_j/B(-s_j)
 //
 // B has no zeros and no poles for Re s > 0, so its logarithm there is an integral over that of S,
 //
@@ -25,7 +25,8 @@ struct MinimumPhaseFactor {
   double error;                           ///< largest difference of |B|^2 from S, over the largest value of S
 };
 
-/// The factor of modes that all decay. Throws UnsuitableFunction if S is negative, or too inaccurate by cancellation.
-MinimumPhaseFactor minimum_phase_factor(const std::vector<PronyTerm>& modes);
+/// The factor of a damper D = `damping`, kg/s, and modes that all decay. Throws UnsuitableFunction if S is negative, or
+/// too inaccurate by cancellation.
+MinimumPhaseFactor minimum_phase_factor(const std::vector<PronyTerm>& modes, double damping = 0.0);
 
 }  // namespace bathline

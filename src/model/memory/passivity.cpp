@@ -7,7 +7,7 @@
 
 namespace bathline {
 
-Passivity passivity_of(const std::vector<PronyTerm>& modes) {
+Passivity passivity_of(const std::vector<PronyTerm>& modes, double damping) {
   double fastest = 0.0;
   std::vector<double> frequencies = {0.0};
   for (const PronyTerm& mode : modes) {
@@ -23,8 +23,8 @@ Passivity passivity_of(const std::vector<PronyTerm>& modes) {
   result.damper.r = 4.0 * fastest;
   double before = 0.0, all = 0.0, below = 0.0;
   for (const double w : frequencies) {
-    const double resistance = resistance_at(modes, w);
-    all += std::abs(resistance) * (w - before);
+    const double of_modes = resistance_at(modes, w), resistance = damping + of_modes;
+    all += std::abs(of_modes) * (w - before);
     below += std::max(0.0, -resistance) * (w - before);
     before = w;
     if (resistance < result.lowest) {

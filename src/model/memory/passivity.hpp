@@ -11,10 +11,11 @@ namespace bathline {
 struct Passivity {
   double lowest = 0.0;     ///< the most negative value, or 0, kg/s
   double frequency = 0.0;  ///< of that value, rad/s
-  double negative = 0.0;   ///< fraction of the integral of its absolute value where it is negative
+  double negative = 0.0;   ///< its integral where it is negative, over that of the absolute value for the modes
   PronyTerm damper = {};   ///< real exponential, faster than all modes, that makes the sum passive; k = 0 if it is
 };
 
-Passivity passivity_of(const std::vector<PronyTerm>& modes);
+/// With a damper beside the modes, kg/s.
+Passivity passivity_of(const std::vector<PronyTerm>& modes, double damping = 0.0);
 
 }  // namespace bathline

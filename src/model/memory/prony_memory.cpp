@@ -93,9 +93,10 @@ bool has_termwise_noise(const std::vector<PronyTerm>& modes) {
 }
 
 PronyMemory::PronyMemory(std::string name, Attachment attachment, std::vector<PronyTerm> modes, double temperature,
-                         const Communicator& communicator)
+                         const Communicator& communicator, double damping)
     : LumpedEnvironment(std::move(name), std::move(attachment), assembly_of(modes), communicator, {}, temperature),
       modes_(std::move(modes)),
+      damping_(damping),
       is_realisable_(
           std::all_of(modes_.begin(), modes_.end(), [](const PronyTerm& mode) { return mode.is_passive(); })) {
   if (temperature > 0.0 && !has_termwise_noise(modes_)) throw std::logic_error("these modes have no noise one by one");
@@ -160,6 +161,9 @@ EnvironmentProperties PronyMemory::describe() const {
   EnvironmentProperties properties = LumpedEnvironment::describe();
   properties.site_name = "mode";
   if (!is_realisable_) properties.damping = resistance_at(modes_, 0.0);
+  properties.damping += damping_;
+  properties.white_damping = damping_;
+  properties.white_temperature = temperature();
   return properties;
 }
 

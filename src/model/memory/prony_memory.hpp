@@ -34,9 +34,10 @@ bool has_termwise_noise(const std::vector<PronyTerm>& modes);
 /// environment is the work of the head on it, and nothing counts as dissipated.
 class PronyMemory : public LumpedEnvironment {
  public:
-  /// `temperature` is kT, J; 0 unless has_termwise_noise(modes).
+  /// `temperature` is kT, J; 0 unless has_termwise_noise(modes). `damping`, kg/s, is that of white friction beside
+  /// them.
   PronyMemory(std::string name, Attachment attachment, std::vector<PronyTerm> modes, double temperature,
-              const Communicator& communicator);
+              const Communicator& communicator, double damping = 0.0);
 
   const std::vector<PronyTerm>& modes() const { return modes_; }
   LumpedNetwork assemble(std::int64_t limit) const override;
@@ -58,6 +59,7 @@ class PronyMemory : public LumpedEnvironment {
   void cache_step_decays(double t) const;
 
   std::vector<PronyTerm> modes_;
+  double damping_;
   bool is_realisable_;  // of springs, masses and dashpots
   // Cached for the last time step; a run has one.
   mutable double time_ = -1.0;
