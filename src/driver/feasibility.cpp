@@ -332,7 +332,7 @@ bool Feasibility::is_unsupported(std::size_t index, Mistakes& mistakes) {
     for (const auto& environment : closed.environments()) {
       const Coupling* coupling = environment->attachment().nonlinear();
       const EnvironmentProperties& properties = environment->properties();
-      if (coupling == nullptr || (this_case.closed && !properties.is_white)) continue;
+      if (coupling == nullptr || (this_case.closed && properties.white_damping == 0.0)) continue;
       std::string reason;
       if (coupling->depends_on_time()) {
         reason = fmt::format(
