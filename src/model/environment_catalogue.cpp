@@ -33,18 +33,23 @@ std::filesystem::path path_beside_recipe(const Section& section, const std::stri
   return std::filesystem::path(section.where().file).parent_path() / section.text(key);
 }
 
-bool check_particle(const Section& section, long particle, const ParticleSystem& system, Mistakes& mistakes) {
+std::optional<int> read_particle(const Section& section, long particle, const ParticleSystem& system,
+                                 Mistakes& mistakes) {
   const int particles = particles_of(system);
-  if (particle >= 0 && particle < particles) return true;
-  mistakes.add(
-      section.where("attach"),
-      fmt::format("`attach` names particle {}, but the system has {}, which are numbered from 0", particle, particles));
-  return false;
+  if (particle >= -particles && particle < particles) {
+    return static_cast<int>(particle < 0 ? particles + particle : particle);
+  }
+  mistakes.add(section.where("attach"),
+               fmt::format("`attach` names particle {}, but the system has {}, which are numbered from 0, or from the "
+                           "last, -1",
+                           particle, particles));
+  return std::nullopt;
 }
 
 Parameter attach_parameter(std::string doc) {
-  return optional("attach", ValueType::integer, "", std::move(doc) + "; default: 0, or what `couple` states",
-                  Bound::nonnegative);
+  return optional(
+      "attach", ValueType::integer, "",
+      std::move(doc) + ", or from the end if negative: -1 is the last; default: 0, or what `couple` states");
 }
 
 std::optional<Attachment> read_couple(const Section& section, const ParticleSystem& system, Mistakes& mistakes) {
@@ -112,9 +117,10 @@ std::optional<Attachment> read_attachment(const Section& section, const Particle
   if (section.has("parameters") && !section.has("kernel") && !section.has("spectral_density")) {
     mistakes.add(section.where("parameters"), "`parameters` belong to a formula, and there is none; leave them out");
   }
-  const long particle = section.has("attach") ? section.integer("attach") : 0;
-  if (!check_particle(section, particle, system, mistakes)) return std::nullopt;
-  return Attachment({{static_cast<int>(particle), 1.0}}, system.axes);
+  const std::optional<int> particle =
+      read_particle(section, section.has("attach") ? section.integer("attach") : 0, system, mistakes);
+  if (!particle) return std::nullopt;
+  return Attachment({{*particle, 1.0}}, system.axes);
 }
 
 }  // namespace bathline

@@ -45,8 +45,10 @@ int particles_of(const ParticleSystem& system);
 bool check_size(const Section& section, const char* key, Mistakes& mistakes);
 /// The path of the file that `key` names, relative to the recipe's folder even where `--set` gives the key.
 std::filesystem::path path_beside_recipe(const Section& section, const std::string& key);
-/// Whether `attach` names a particle that exists; adds a mistake if not.
-bool check_particle(const Section& section, long particle, const ParticleSystem& system, Mistakes& mistakes);
+/// The index of a particle that `attach` names, where -1 is the last one; nothing, and a mistake, where it does not
+/// exist.
+std::optional<int> read_particle(const Section& section, long particle, const ParticleSystem& system,
+                                 Mistakes& mistakes);
 
 /// The parameter `attach` of an environment on one particle.
 Parameter attach_parameter(std::string doc);

@@ -48,7 +48,9 @@ std::vector<PronyTerm> read_terms(const Section& section, Mistakes& mistakes) {
   const std::size_t before = mistakes.count();
   const bool is_sum = section.has("cosine");
   const char* first = is_sum ? "cosine" : "stiffness";
-  const auto &k = section.numbers(first), &r = section.numbers("rate"), &w = section.numbers("frequency");
+  const auto &k = section.numbers(first), &r = section.numbers("rate");
+  const std::vector<double> w =
+      section.has("frequency") ? section.numbers("frequency") : std::vector<double>(k.size(), 0.0);
   const std::vector<double> b = is_sum ? section.numbers("sine") : std::vector<double>(k.size(), 0.0);
   if (k.empty() || r.size() != k.size() || w.size() != k.size() || b.size() != k.size()) {
     mistakes.add(section.where(first),
@@ -84,7 +86,7 @@ std::vector<PronyTerm> read_terms(const Section& section, Mistakes& mistakes) {
 bool lacks_terms(const Section& section) {
   const bool is_sum = section.has("cosine") || section.has("sine");
   const auto lacks = [&](const char* key) { return !section.has(key); };
-  return lacks("rate") || lacks("frequency") || (is_sum ? lacks("cosine") || lacks("sine") : lacks("stiffness"));
+  return lacks("rate") || (is_sum ? lacks("cosine") || lacks("sine") : lacks("stiffness"));
 }
 
 std::unique_ptr<Environment> build_memory(const Section& section, const ParticleSystem& system, const RunTimes& run,
@@ -115,7 +117,8 @@ std::unique_ptr<Environment> build_memory(const Section& section, const Particle
   if (lacks_terms(section)) {
     mistakes.add(
         section.where("kind"),
-        "the memory's kernel is missing: give the lists `stiffness`, `rate` and `frequency` of a Prony series, or "
+        "the memory's kernel is missing: give the lists `stiffness` and `rate`, and perhaps `frequency`, of a Prony "
+        "series, or "
         "`cosine` and `sine` instead of `stiffness`, or one of `kernel`, `kernel_file`, `spectral_density` and "
         "`spectral_density_file`");
     return nullptr;
@@ -157,7 +160,7 @@ EnvironmentKind memory_environment_kind() {
       term_parameter("stiffness", "N/m", "of each term of a Prony series: its contribution to gamma(0)",
                      Bound::positive),
       term_parameter("rate", "1/s", "decay rate of each term", Bound::nonnegative),
-      term_parameter("frequency", "rad/s", "angular frequency of each term", Bound::nonnegative),
+      term_parameter("frequency", "rad/s", "angular frequency of each term; zeros where absent", Bound::nonnegative),
       term_parameter("cosine", "N/m", "instead of `stiffness`, of any sign: the coefficient of the cosine of each term",
                      Bound::any),
       term_parameter("sine", "N/m", "beside `cosine`: the coefficient of the sine of each term", Bound::any)};

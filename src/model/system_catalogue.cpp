@@ -4,8 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "formula/program.hpp"
-#include "model/formula/scope.hpp"
+#include "model/formula/index_formula.hpp"
 #include "model/systems/external_forces.hpp"
 
 namespace bathline {
@@ -56,21 +55,8 @@ void fill_from_formulas(const Section& section, const std::string& key, const Pa
     return;
   }
   for (int axis = 0; axis < system.axes; ++axis) {
-    FormulaScope scope;
-    scope.add_variable("i");
-    scope.names["n"] = scope.graph.constant(system.particles);
-    const auto index = static_cast<std::size_t>(axis);
-    const std::optional<Expression> formula = read_formula(section, key, scope, mistakes, index);
-    if (!formula) continue;
-    const FormulaProgram program(scope.graph, {&*formula, 1}, 1);
-    for (int particle = 0; particle < system.particles; ++particle) {
-      const double i = particle;
-      values[particle * system.axes + axis] = program.run(&i);
-      if (!check_finite(section, key, fmt::format("for i = {} the formula", particle), scope, {*formula}, {&i, 1},
-                        mistakes, index)) {
-        break;
-      }
-    }
+    values(Eigen::seq(axis, Eigen::last, system.axes)) =
+        evaluate_by_index(section, key, system.particles, Bound::any, mistakes, static_cast<std::size_t>(axis));
   }
 }
 

@@ -135,14 +135,17 @@ std::optional<Attachment> read_difference(const Section& section, const Particle
     return std::nullopt;
   }
   const std::vector<long> ends = section.has("attach") ? section.integers("attach") : std::vector<long>{0, 1};
-  if (ends.size() != 2 || ends[0] == ends[1]) {
+  std::optional<int> head, far;
+  if (ends.size() == 2) {
+    head = read_particle(section, ends[0], system, mistakes);
+    far = read_particle(section, ends[1], system, mistakes);
+    if (!head || !far) return std::nullopt;
+  }
+  if (head == far) {
     mistakes.add(section.where("attach"), "`attach` needs two different particles, such as [0, 1]");
     return std::nullopt;
   }
-  if (!check_particle(section, ends[0], system, mistakes) || !check_particle(section, ends[1], system, mistakes)) {
-    return std::nullopt;
-  }
-  Attachment attachment({{static_cast<int>(ends[0]), 1.0}, {static_cast<int>(ends[1]), -1.0}}, system.axes);
+  Attachment attachment({{*head, 1.0}, {*far, -1.0}}, system.axes);
   attachment.set_carries_sites();
   return attachment;
 }
@@ -268,8 +271,8 @@ EnvironmentKind spring_inerter_line_kind() {
            .source = "limebeer2020, eqs. (15)-(20)",
            .keywords = {"transparent boundary", "semi-infinite line"},
            .parameters = line_parameters(optional("attach", ValueType::integers, "",
-                                                  "indices of the two particles [head, far], from 0; default: [0, 1], "
-                                                  "or what `couple` states"),
+                                                  "indices of the two particles [head, far], from 0, or from the end "
+                                                  "if negative; default: [0, 1], or what `couple` states"),
                                          "b", "inertance of each site", "k"),
            .notes = "Damps the relative motion of the two by D = sqrt(k b) until the echo at t_r = 2 sites sqrt(b/k). "
                     "Displacements of its sites are relative to the second particle."},

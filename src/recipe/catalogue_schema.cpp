@@ -1,6 +1,8 @@
 // Look-up of names in the catalogue schema.
 #include "recipe/catalogue_schema.hpp"
 
+#include <cmath>
+
 #include <algorithm>
 #include <cctype>
 #include <utility>
@@ -30,6 +32,23 @@ Parameter choice(std::string name, std::vector<std::string> choices, std::string
           .doc = std::move(doc),
           .default_value = std::move(default_value),
           .choices = std::move(choices)};
+}
+
+const char* broken_bound(double value, Bound bound) {
+  if (!std::isfinite(value)) return "must be finite";
+  switch (bound) {
+    case Bound::positive:
+      return value > 0 ? nullptr : "must be positive";
+    case Bound::nonnegative:
+      return value >= 0 ? nullptr : "must not be negative";
+    case Bound::negative:
+      return value < 0 ? nullptr : "must be negative";
+    case Bound::unit_interval:
+      return value >= 0 && value <= 1 ? nullptr : "must lie between 0 and 1";
+    case Bound::any:
+      break;
+  }
+  return nullptr;
 }
 
 const CatalogueEntry* find_entry(std::span<const CatalogueEntry> entries, const std::string& name) {

@@ -18,6 +18,9 @@ enum class ValueType { boolean, integer, number, text, numbers, integers, texts,
 /// The bound on a number (or each number of a list), which must also be finite.
 enum class Bound { any, positive, nonnegative, negative, unit_interval };
 
+/// The violated bound of `value` as a message, such as "must be positive"; nullptr where it is kept.
+const char* broken_bound(double value, Bound bound);
+
 struct CatalogueEntry;
 
 /// The name of a parameter that describes every key without a parameter of its own: names that the user chooses.

@@ -25,10 +25,11 @@ std::vector<Parameter> paper_keys() {
 std::vector<Parameter> system_keys() {
   Parameter thermal_energy =
       optional("kT", numbers, "J",
-               "Thermal energy of open runs, whose noise balances the damping: one number, or one for each particle; "
-               "default: as the environments imply.",
+               "Thermal energy of open runs, whose noise balances the damping: one number, one for each particle, or a "
+               "formula in the particle's index `i`, from 0, and the number `n` of particles; default: as the "
+               "environments imply.",
                Bound::nonnegative);
-  thermal_energy.alternative_types = {number};
+  thermal_energy.alternative_types = {number, text};
   Parameter start =
       choice("start", {"given", "thermal-momenta", "thermal"},
              "What is drawn from the Gibbs distribution in place of `q0` and `v0`: nothing, the momenta, or "

@@ -28,24 +28,6 @@ std::string shown_value(const toml::node& node) {
   return out.str();
 }
 
-// The violated bound of `value` as a message, or nullptr.
-const char* broken_bound(double value, Bound bound) {
-  if (!std::isfinite(value)) return "must be finite";
-  switch (bound) {
-    case Bound::positive:
-      return value > 0 ? nullptr : "must be positive";
-    case Bound::nonnegative:
-      return value >= 0 ? nullptr : "must not be negative";
-    case Bound::negative:
-      return value < 0 ? nullptr : "must be negative";
-    case Bound::unit_interval:
-      return value >= 0 && value <= 1 ? nullptr : "must lie between 0 and 1";
-    case Bound::any:
-      break;
-  }
-  return nullptr;
-}
-
 // "; write 3" for 3.0.
 std::string integer_advice(const toml::node& node) {
   const auto* number = node.as_floating_point();

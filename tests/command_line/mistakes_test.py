@@ -184,6 +184,13 @@ MISTAKES = {
         "attach",
         r"names particle 2, but the system has 2",
     ),
+    "no such particle from the end": (
+        "attach = [0, 1]",
+        "attach = [0, -3]",
+        "attach",
+        r"names particle -3, but the system has 2",
+    ),
+    "line to itself from the end": ("attach = [0, 1]", "attach = [1, -1]", "attach", r"two different particles"),
     "line to itself": ("attach = [0, 1]", "attach = [1, 1]", "attach", r"two different particles"),
     "line described twice": ("b = 0.1", "b = 0.1\ndamping = 2.0", "damping", r"damping of a lumped line"),
     "line in two ways": (

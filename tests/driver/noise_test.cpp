@@ -69,7 +69,7 @@ TEST(Noise, RefusesDifferentTemperatures) {
   EXPECT_THAT(apart, HasSubstr("couples particles of different temperatures"));
   EXPECT_THAT(read_recipe(recipe(damped, bath(0, 0.5, 2.0) + bath(1, 0.5, 1.0), "")).report(),
               HasSubstr("set `kT` in [system]"));
-  EXPECT_THAT(read_recipe(recipe(damped + "kT = [2.0]\n", "", "")).report(), HasSubstr("2 particle(s)"));
+  EXPECT_THAT(read_recipe(recipe(damped + "kT = [2.0]\n", "", "")).report(), HasSubstr("1 numbers for 2 particles"));
   EXPECT_THAT(read_recipe(recipe(damped + "kT = -1.0\n", "", "")).report(), HasSubstr("kT"));
 }
 

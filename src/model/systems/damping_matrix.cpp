@@ -7,6 +7,7 @@
 
 #include <limits>
 
+#include "model/formula/index_formula.hpp"
 #include "model/systems/matrix_parameter.hpp"
 #include "solve/dense.hpp"
 
@@ -17,14 +18,21 @@ Parameter damping_matrix_parameter(const std::string& key) {
           .type = ValueType::rows,
           .units = "kg/s",
           .doc =
-              "damping of open runs: one constant per particle, or a symmetric positive semi-definite matrix as one "
-              "list per particle; where absent, the damping that the environments imply"};
+              "damping of open runs: one constant per particle, one number for all, a formula in the particle's index "
+              "`i`, from 0, and the number `n` of particles, or a symmetric positive semi-definite matrix as one list "
+              "per particle; where absent, the damping that the environments imply",
+          .alternative_types = {ValueType::number, ValueType::text}};
 }
 
 std::optional<Eigen::MatrixXd> read_damping_matrix(const Section& section, int particles, int axes, Mistakes& mistakes,
                                                    const std::string& key) {
   if (!section.has(key)) return std::nullopt;
-  const std::optional<Eigen::MatrixXd> matrix = read_symmetric_matrix(section, key, particles, mistakes);
+  std::optional<Eigen::MatrixXd> matrix;
+  if (section.holds<double>(key) || section.holds<std::string>(key)) {
+    matrix = read_by_particle(section, key, particles, Bound::nonnegative, mistakes).asDiagonal();
+  } else {
+    matrix = read_symmetric_matrix(section, key, particles, mistakes);
+  }
   if (!matrix) return std::nullopt;
   // Round-off of the decomposition must not be reported as a mistake: [[1, -1], [-1, 1]] may have the eigenvalue
   // -1e-16.

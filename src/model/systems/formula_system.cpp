@@ -7,6 +7,7 @@
 
 #include "model/systems/damping_matrix.hpp"
 #include "model/formula/coordinates.hpp"
+#include "model/formula/index_formula.hpp"
 #include "model/formula/observables.hpp"
 #include "model/formula/potential.hpp"
 #include "model/formula/force_parameter.hpp"
@@ -17,20 +18,6 @@
 namespace bathline {
 
 namespace {
-
-void read_masses(const Section& section, ParticleSystem& system, Mistakes& mistakes) {
-  if (section.holds<double>("masses")) {
-    system.mass.setConstant(system.size(), section.number("masses"));
-    return;
-  }
-  const std::vector<double>& masses = section.numbers("masses");
-  if (static_cast<int>(masses.size()) == system.particles) {
-    system.mass = Eigen::Map<const Eigen::VectorXd>(masses.data(), system.size());
-  } else {
-    mistakes.add(section.where("masses"),
-                 fmt::format("`masses` has {} numbers for {} coordinates", masses.size(), system.particles));
-  }
-}
 
 /// Whether V and its gradient have finite values at the start; adds a mistake if not.
 bool is_defined_at_start(const Section& section, FormulaScope& scope, Expression V, const Potential& potential,
@@ -75,7 +62,7 @@ void build_formula_system(const Section& section, const Catalogue<PotentialKind>
   std::vector<Expression> force;
   where_readable([&] { force = read_force(section, scope, system, mistakes); });
   read_start(section, system, mistakes);
-  read_masses(section, system, mistakes);
+  system.mass = read_by_particle(section, "masses", system.particles, Bound::positive, mistakes);
   system.damping = read_damping_matrix(section, system.particles, 1, mistakes);
   if (!V || mistakes.count() > before) throw UnreadableValue();
   if (!is_potential(section, scope, *V, system, mistakes)) return;
@@ -99,10 +86,11 @@ SystemKind formula_kind() {
                              {.name = "masses",
                               .type = ValueType::numbers,
                               .units = "kg",
-                              .doc = "one mass per coordinate, or one number where all are equal",
+                              .doc = "one mass per coordinate, one number where all are equal, or a formula in the "
+                                     "index `i` of the coordinate, from 0, and their number `n`",
                               .required = true,
                               .bound = Bound::positive,
-                              .alternative_types = {ValueType::number}},
+                              .alternative_types = {ValueType::number, ValueType::text}},
                              required("V", ValueType::text, "J", "the potential, a formula in the coordinates"),
                              force_parameter("V"),
                              observables_parameter(),

@@ -11,6 +11,7 @@
 
 #include "model/systems/chain_modes.hpp"
 #include "model/systems/damping_matrix.hpp"
+#include "model/formula/index_formula.hpp"
 #include "model/formula/observables.hpp"
 #include "model/formula/phase_function.hpp"
 #include "model/potentials/catalogue.hpp"
@@ -194,13 +195,13 @@ int count_particles(const Section& section, Mistakes& mistakes) {
     return 0;
   }
   if (particles > 0) return static_cast<int>(particles);
-  // `masses` is one number for all particles, so q0 must determine how many there are. Throws if it is unreadable.
-  section.number("masses");
+  if (!section.is_readable("masses")) throw UnreadableValue();
+  // `masses` is one number or formula for all particles, so q0 must determine how many there are.
   if (section.holds<Section::Rows>("q0") && !section.rows("q0").empty()) {
     return static_cast<int>(std::min<std::size_t>(section.rows("q0").size(), max_particles));
   }
   mistakes.add(section.where("masses"),
-               "`masses` is one number for all particles: give their number, such as particles = 64");
+               "`masses` does not say how many particles there are: give their number, such as particles = 64");
   return 0;
 }
 
@@ -224,12 +225,8 @@ void build_pair_potential(const Section& section, const Catalogue<PotentialKind>
     return;
   }
   read_start(section, system, mistakes);
-  system.mass.resize(system.size());
-  for (int a = 0; a < system.particles; ++a) {
-    const double mass = section.holds<double>("masses") ? section.number("masses")
-                                                        : section.numbers("masses")[static_cast<std::size_t>(a)];
-    system.mass.segment(a * system.axes, system.axes).setConstant(mass);
-  }
+  const Eigen::VectorXd masses = read_by_particle(section, "masses", system.particles, Bound::positive, mistakes);
+  system.mass = masses.transpose().replicate(system.axes, 1).reshaped();
   system.damping = read_damping_matrix(section, system.particles, system.axes, mistakes);
   const auto add_formula = [&](const std::string& name, const Section& table) {
     if (table.text("kind") != "formula") return;
@@ -267,10 +264,11 @@ SystemKind pair_potential_kind() {
       {{.name = "masses",
         .type = ValueType::numbers,
         .units = "kg",
-        .doc = "one mass per particle, or one number where all are equal",
+        .doc = "one mass per particle, one number where all are equal, or a formula in the particle's index `i`, from "
+               "0, and the number `n` of particles, such as \"1 + 0.5*sin(2*pi*i/n)\"",
         .required = true,
         .bound = Bound::positive,
-        .alternative_types = {ValueType::number}},
+        .alternative_types = {ValueType::number, ValueType::text}},
        optional("particles", ValueType::integer, "", "number of particles; where absent, the number of masses",
                 Bound::positive),
        potential_parameter("potential", "potential between two particles, such as { kind = \"harmonic\", k = 2.0 }."),

@@ -2,7 +2,7 @@
 // Tested by tests/driver/noise_test.cpp.
 #include "model/thermal/temperature.hpp"
 
-#include <fmt/format.h>
+#include "model/formula/index_formula.hpp"
 
 namespace bathline {
 
@@ -16,21 +16,9 @@ void read_temperature(const Section& section, ParticleSystem& system, Mistakes& 
                  "`start = \"thermal-momenta\"` as well, or leave it out");
   }
   if (!section.has("kT")) return;
-  if (section.holds<double>("kT")) {
-    system.temperature = Eigen::VectorXd::Constant(system.size(), section.number("kT"));
-  } else {
-    const std::vector<double>& numbers = section.numbers("kT");
-    if (static_cast<int>(numbers.size()) != system.particles) {
-      mistakes.add(section.where("kT"),
-                   fmt::format("`kT` has {} numbers: this system has {} particle(s); one number is for all",
-                               numbers.size(), system.particles));
-      return;
-    }
-    system.temperature = Eigen::VectorXd(system.size());
-    for (int i = 0; i < system.size(); ++i) {
-      (*system.temperature)[i] = numbers[static_cast<std::size_t>(i / system.axes)];
-    }
-  }
+  const std::size_t before = mistakes.count();
+  const Eigen::VectorXd kT = read_by_particle(section, "kT", system.particles, Bound::nonnegative, mistakes);
+  if (mistakes.count() == before) system.temperature = kT.transpose().replicate(system.axes, 1).reshaped();
 }
 
 }  // namespace bathline

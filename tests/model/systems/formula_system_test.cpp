@@ -142,7 +142,7 @@ TEST(MpiFormulaSystem, FindsInvalidInput) {
       read("kind = \"formula\"\nV = \"x\"\ncoordinates = [\"x\", \"2y\"]\nmasses = [1.0, 1.0]\n" + start).report(),
       HasSubstr("`2y` is not a valid name of a coordinate"));
   EXPECT_THAT(read("kind = \"formula\"\nV = \"x\"\ncoordinates = [\"x\", \"y\"]\nmasses = [1.0]\n" + start).report(),
-              HasSubstr("`masses` has 1 numbers for 2 coordinates"));
+              HasSubstr("`masses` has 1 numbers for 2 particles"));
   EXPECT_THAT(read("kind = \"formula\"\nV = \"x\"\ncoordinates = []\nmasses = [1.0]\n" + start).report(),
               HasSubstr("`coordinates` is empty"));
 }

@@ -306,6 +306,34 @@ TEST(MpiPairPotential, ChainsHaveAShortForm) {
   EXPECT_NEAR(planar.experiment->system().q0[3], std::sin(2.0 * M_PI / 3.0), 1e-15);
 }
 
+TEST(MpiPairPotential, ReadsNumbersAsFormulasOfTheIndex) {
+  const std::string plane = "q0 = [\"i\", \"0\"]\nparticles = 3\n" + harmonic;
+  const ReadRecipe formulas = read("masses = \"1 + i\"\ndamping = \"i/n\"\nkT = \"step(0.5 - i)\"\n" + plane);
+  const ReadRecipe lists = read("masses = [1, 2, 3]\ndamping = [0.0, 0.3333333333333333, 0.6666666666666666]\n" +
+                                ("kT = [1, 0, 0]\n" + plane));
+  for (const ReadRecipe* read_recipe : {&formulas, &lists}) {
+    ASSERT_EQ(read_recipe->report(), "");
+    const ParticleSystem& system = read_recipe->experiment->system();
+    EXPECT_EQ(system.mass, (Eigen::VectorXd{{1.0, 1.0, 2.0, 2.0, 3.0, 3.0}}));
+    EXPECT_EQ(system.damping->diagonal(), (Eigen::VectorXd{{0.0, 0.0, 1.0 / 3.0, 1.0 / 3.0, 2.0 / 3.0, 2.0 / 3.0}}));
+    EXPECT_TRUE(system.damping->isDiagonal(0.0));
+    EXPECT_EQ(*system.temperature, (Eigen::VectorXd{{1.0, 1.0, 0.0, 0.0, 0.0, 0.0}}));
+  }
+  const ReadRecipe equal = read("masses = 1.0\ndamping = 0.5\n" + plane);
+  ASSERT_EQ(equal.report(), "");
+  EXPECT_EQ(*equal.experiment->system().damping, 0.5 * Eigen::MatrixXd::Identity(6, 6));
+  for (const auto& [keys, message] : std::vector<std::pair<std::string, std::string>>{
+           {"masses = \"i\"", "masses: for i = 0 the formula is 0: must be positive"},
+           {"masses = 1.0\ndamping = \"1 - i\"", "damping: for i = 2 the formula is -1: must not be negative"},
+           {"masses = 1.0\nkT = \"-i\"", "kT: for i = 1 the formula is -1: must not be negative"},
+           {"masses = 1.0\nkT = \"1/(i - 1)\"", "for i = 1 the formula has no finite value"},
+           {"masses = 1.0\nkT = \"0.1*j\"", "kT: unknown name `j`"},
+           {"masses = 1.0\nkT = [1.0]", "`kT` has 1 numbers for 3 particles"}}) {
+    EXPECT_THAT(read(keys + "\n" + plane).report(), HasSubstr(message));
+  }
+  EXPECT_THAT(read("masses = \"1\"\nq0 = 0.0\n" + harmonic).report(), HasSubstr("give their number"));
+}
+
 TEST(MpiPairPotential, FindsIncompleteChains) {
   const std::string spring = "potential = { kind = \"toda\", a = 2.0, b = 0.5 }\n";
   EXPECT_THAT(read("masses = 1.0\nq0 = 0.5\n" + spring).report(), HasSubstr("give their number"));
