@@ -239,7 +239,7 @@ def recipes():
     natural = lambda path: [int(word) if word.isdigit() else word for word in re.split(r"(\d+)", path.stem)]
     return {
         paper: [
-            (path.stem, tomllib.loads(path.read_text()))
+            (path.stem, tomllib.loads(printed("resolve", path)))
             for path in sorted((EXPERIMENTS / paper).glob("*.toml"), key=natural)
         ]
         for paper in PAPERS

@@ -23,11 +23,13 @@ def distance(first, second):
     return deltaE(*(matplotlib.colors.to_rgb(color) for color in (first, second)), "sRGB1", "CIELab")
 
 
+def printed_by_program(*arguments):
+    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, timeout=60, check=True).stdout
+
+
 def names_of_integrators():
     """Names of all integrators, from the output of `bathline list integrators`."""
-    text = subprocess.run(
-        [PROGRAM, "list", "integrators"], capture_output=True, text=True, timeout=60, check=True
-    ).stdout
+    text = printed_by_program("list", "integrators")
     return [line.split()[0] for line in text.splitlines() if line[:1].strip()]
 
 
@@ -90,7 +92,7 @@ class RecipesTest(unittest.TestCase):
     def panels():
         """For every panel with series its description, its recipe and its series."""
         for path in sorted(synthetic.SOURCE.glob("experiments/*/*.toml")):
-            recipe = tomllib.loads(path.read_text())
+            recipe = tomllib.loads(printed_by_program("resolve", path))
             for index, panel in enumerate(recipe.get("figure", {}).get("panels", [])):
                 if panel.get("series"):
                     yield f"{path.parent.name}/{path.stem}, panel {index}", recipe, panel["series"]

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import tempfile
+import tomllib
 import unittest
 from pathlib import Path
 from typing import NamedTuple
@@ -123,6 +124,13 @@ def run(arguments, ranks=None, patience=PATIENCE, **options):
         words = " ".join(command_of(arguments, ranks))
         raise AssertionError(f"hangs: no end within {patience} s: {words}") from None
     return Outcome(process.returncode, out, err)
+
+
+def resolved(recipe):
+    """The contents of a recipe file, with its parents, cases and defaults."""
+    outcome = run(["resolve", recipe])
+    assert outcome.code == 0, outcome.text
+    return tomllib.loads(outcome.out)
 
 
 def changed(recipe, **sections):

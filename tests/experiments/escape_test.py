@@ -1,11 +1,15 @@
 """Theories of `ours/escape`, computed independently with a finite bath of oscillators instead of formulas."""
 
-import tomllib
+import sys
 import unittest
 from os import environ
 from pathlib import Path
 
 import numpy as np
+
+sys.path.insert(0, str(Path(environ["BATHLINE_SOURCE"]) / "tests" / "command_line"))
+
+from program import resolved  # noqa: E402
 
 RECIPE = Path(environ["BATHLINE_SOURCE"]) / "experiments/ours/escape.toml"
 KT, BARRIER, IN_WELL = 0.05, 0.25, np.sqrt(2.0)
@@ -49,7 +53,7 @@ def drude(friction, cutoff=1.0):
 class EscapeTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.recipe = tomllib.loads(RECIPE.read_text())
+        cls.recipe = resolved(RECIPE)
 
     def test_expected_values_of_claims(self):
         claims = {claim["name"]: claim for claim in self.recipe["claims"]}

@@ -2,12 +2,16 @@
 an integral over waves that is verified by these sites, because its transient is too long for them.
 """
 
-import tomllib
+import sys
 import unittest
 from os import environ
 from pathlib import Path
 
 import numpy as np
+
+sys.path.insert(0, str(Path(environ["BATHLINE_SOURCE"]) / "tests" / "command_line"))
+
+from program import resolved  # noqa: E402
 
 RECIPES = Path(environ["BATHLINE_SOURCE"]) / "experiments/ours"
 
@@ -60,7 +64,7 @@ def covariances_by_waves(count):
 
 
 def recipe_and_formulas(name):
-    recipe = tomllib.loads((RECIPES / f"{name}.toml").read_text())
+    recipe = resolved(RECIPES / f"{name}.toml")
     return recipe, {quantity["name"]: quantity["of"] for quantity in recipe["study"]["quantities"]}
 
 

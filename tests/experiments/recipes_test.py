@@ -2,7 +2,6 @@
 
 import os
 import sys
-import tomllib
 import unittest
 from pathlib import Path
 
@@ -16,7 +15,7 @@ SOURCE = Path(os.environ.get("BATHLINE_SOURCE", Path(__file__).resolve().parents
 sys.path[:0] = [str(SOURCE / "tests" / "command_line"), str(SOURCE / "analysis")]
 
 import figure  # noqa: E402
-from program import FolderTest, run  # noqa: E402
+from program import FolderTest, resolved, run  # noqa: E402
 
 EXPERIMENTS = SOURCE / "experiments"
 RECIPES = sorted(EXPERIMENTS.glob("*/*.toml"))
@@ -55,10 +54,7 @@ class RecipesTest(FolderTest):
         super().setUpClass()
         cls.documents = {}
         for recipe in RECIPES:
-            with recipe.open("rb") as file:
-                cls.documents[recipe] = tomllib.load(file)
-            if "extends" in cls.documents[recipe]:
-                cls.documents[recipe] = tomllib.loads(run(["resolve", recipe]).out)
+            cls.documents[recipe] = resolved(recipe)
 
     def for_each(self, examine):
         """Call `examine` with every recipe and its contents as a subtest."""

@@ -1,11 +1,15 @@
 """Expected values of `ours/thermal_reduced`, from the stationary distribution of every method instead of realisations."""
 
-import tomllib
+import sys
 import unittest
 from os import environ
 from pathlib import Path
 
 import numpy as np
+
+sys.path.insert(0, str(Path(environ["BATHLINE_SOURCE"]) / "tests" / "command_line"))
+
+from program import resolved  # noqa: E402
 
 RECIPE = Path(environ["BATHLINE_SOURCE"]) / "experiments/ours/thermal_reduced.toml"
 SQUARE = 1.041797296487157  # <x^2> of exp(-V)
@@ -80,7 +84,7 @@ def mean_errors(method, h, x_count=46, v_count=42):
 class ThermalReducedTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        recipe = tomllib.loads(RECIPE.read_text())
+        recipe = resolved(RECIPE)
         cls.claims = {claim["name"]: claim for claim in recipe["claims"]}
         cls.slopes = {slope["name"]: slope for slope in recipe["study"]["slopes"]}
         cases = {case["name"]: case for case in recipe["integrators"]}
