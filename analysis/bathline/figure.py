@@ -1,10 +1,12 @@
 """Figures of result files: the recipe's own, or the default figure of its study."""
 
+import subprocess
 import tomllib
 from pathlib import Path
 
 from bathline import default_figures, figure_kinds, style
 from bathline.result_file import AnalysisError
+from bathline.server import program
 
 
 def draw(result):
@@ -134,7 +136,9 @@ def _texts(key, value):
 
 
 def check_recipe(path):
-    """Check before a run that the texts of a recipe's figure can be typeset.
+    """Check before a run that the texts of a recipe's figure can be typeset, with the values of its cases inserted.
+
+    A recipe that the program refuses is checked as it stands.
 
     Parameters
     ----------
@@ -147,7 +151,9 @@ def check_recipe(path):
         If the recipe cannot be read or a text cannot be typeset.
     """
     try:
-        recipe = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        resolved = subprocess.run([program(), "resolve", path], capture_output=True, encoding="utf-8")
+        text = resolved.stdout if resolved.returncode == 0 else Path(path).read_text(encoding="utf-8")
+        recipe = tomllib.loads(text)
     except (OSError, ValueError) as error:
         raise AnalysisError(f"{path}: cannot be read: {error}") from error
     check_texts(path, recipe.get("figure") or {})

@@ -4,8 +4,10 @@
     pages.py ROOT FOLDER
 """
 
+import os
 import re
 import shutil
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -21,6 +23,14 @@ def recipes():
     """The recipes as pairs of their name and their path."""
     paths = sorted((ROOT / "experiments").glob("*/*.toml"))
     return [(path.relative_to(ROOT / "experiments").with_suffix("").as_posix(), path) for path in paths]
+
+
+def contents_of(path):
+    """A recipe with its parents and cases if the program is built, or else as it stands."""
+    program = os.environ.get("BATHLINE", str(ROOT / "build" / "bathline"))
+    if os.access(program, os.X_OK):
+        return tomllib.loads(subprocess.run([program, "resolve", path], capture_output=True, text=True, check=True).stdout)
+    return tomllib.loads(path.read_text())
 
 
 def relinked(text, folder):
@@ -66,7 +76,7 @@ def copy_documents():
 
 def write_recipe(name, path):
     """The page of one recipe: picture, note, claims and the recipe itself."""
-    recipe = tomllib.loads(path.read_text())
+    recipe = contents_of(path)
     paper = recipe.get("paper", {})
     lines = [f"# {recipe['title']}\n", f"`{name}`" + (f", {paper['key']}" if "key" in paper else "")]
     lines[-1] += f", {paper['figure']}" if paper.get("figure") else ""

@@ -49,6 +49,26 @@ series = [{of = "closed.q[0][0]", error = "closed.energy_total"},
 """
 
 
+# A valid recipe with two panels by cases, of which the second cannot be typeset.
+CASES = """title = "Cases"
+[system]
+kind = "single-oscillator"
+m = 1.0
+k = 1.0
+q0 = [1.0]
+[time]
+step = 0.1
+steps = 1
+[[integrators]]
+method = "stoermer-verlet"
+on = "closed"
+[[figure.panels]]
+for_each = { symbol = ["$q$", "$\\\\frac{$"] }
+ylabel = "{symbol}"
+series = [{ of = "stoermer-verlet.q[0]" }]
+"""
+
+
 class FigureTest(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -467,6 +487,13 @@ class FigureTest(unittest.TestCase):
         self.assertRegex(first, r"bad.toml: figure.panels\[0\].ylabel = .* cannot be typeset: ")
         self.assertIn("worse.toml: cannot be read", second)
         self.assertEqual(command.main(["--check", str(recipes[1])]), 0)
+        # The values of cases count, not their names.
+        cases = self.path.with_name("cases.toml")
+        cases.write_text(CASES)
+        output = io.StringIO()
+        with redirect_stderr(output):
+            self.assertEqual(command.main(["--check", str(cases)]), 2)
+        self.assertRegex(output.getvalue(), r"cases.toml: figure.panels\[1\].ylabel = .* cannot be typeset: ")
         # A result of such a recipe gives the same message without a traceback.
         self.assertIn("ylabel", self.errors_of(recipes[0].read_text()))
 

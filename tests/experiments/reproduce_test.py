@@ -24,6 +24,7 @@ series = [{of = "closed.q[0][0]"}]
 # A stub of `bathline run RECIPE -o FILE ...`, whose behaviour depends on the name of the recipe.
 PROGRAM = """#!/bin/bash
 echo "arguments: $*"
+[ "$1" = run ] || exit 2
 name=$(basename "$2" .toml)
 case $name in
   fails) exit 3 ;;
