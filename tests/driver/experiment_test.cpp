@@ -152,7 +152,7 @@ TEST(MpiExperiment, ReportsNoMistakesThatFollowFromOthers) {
       {"M = 0.1\n", "M = -0.1\nattach = 3\n", {"r.toml:11:", "r.toml:12:"}},
       {"M = 0.1\n", "M = -0.1\nlength = 1.0\n", {"r.toml:11:", "r.toml:12:"}},
       {"lambda = 10.0", "lamda = 10.0", {"r.toml:12:"}},
-      {"M = 0.1\n", "attach = \"0\"\n", {"r.toml:9:", "r.toml:11:"}},
+      {"M = 0.1\n", "attach = \"a\"\n", {"r.toml:9:", "r.toml:11:"}},
       {"M = 0.1\nlambda = 10.0", "grid = \"characteristics\"\ndamping = 1.0\nattach = 2", {"r.toml:11:", "r.toml:13:"}},
       {"step = 0.05", "step = nan\nstpe = 1", {"r.toml:14:", "r.toml:15:"}},
       // Integrators: the stability limit is checked in spite of other mistakes.
