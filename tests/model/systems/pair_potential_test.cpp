@@ -326,7 +326,7 @@ TEST(MpiPairPotential, ReadsNumbersAsFormulasOfTheIndex) {
            {"masses = \"i\"", "masses: for i = 0 the formula is 0: must be positive"},
            {"masses = 1.0\ndamping = \"1 - i\"", "damping: for i = 2 the formula is -1: must not be negative"},
            {"masses = 1.0\nkT = \"-i\"", "kT: for i = 1 the formula is -1: must not be negative"},
-           {"masses = 1.0\nkT = \"1/(i - 1)\"", "for i = 1 the formula has no finite value"},
+           {"masses = 1.0\nkT = \"1/abs(i - 1)\"", "for i = 1 the formula has no finite value"},
            {"masses = 1.0\nkT = \"0.1*j\"", "kT: unknown name `j`"},
            {"masses = 1.0\nkT = [1.0]", "`kT` has 1 numbers for 3 particles"}}) {
     EXPECT_THAT(read(keys + "\n" + plane).report(), HasSubstr(message));
