@@ -152,7 +152,7 @@ class Mistakes(FolderTest):
 
     def test_every_one_is_a_line(self):
         self.refused("the memory's kernel is missing")
-        self.refused("the memory's kernel is missing", stiffness=[1.0], rate=[1.0])
+        self.refused("the memory's kernel is missing", stiffness=[1.0])
         self.refused("given by both `kernel` and `spectral_density`", kernel="exp(-t^2)", **DENSITY)
         self.refused(
             "`spectral_density` has no meaning beside", stiffness=[1.0], rate=[1.0], frequency=[1.0], **DENSITY

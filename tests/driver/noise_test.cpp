@@ -87,7 +87,8 @@ TEST(Noise, MethodsWithoutNoiseGiveTheReason) {
     EXPECT_THAT(method.langevin.statement, testing::Not(HasSubstr("nothing"))) << method.entry.name;
   std::string driven = warm;
   driven += "drive = [\"cos(t)\", \"0\"]\n";
-  EXPECT_THAT(read_recipe(recipe(driven, "", "", "exact")).report(), HasSubstr("linear systems without a drive"));
+  EXPECT_THAT(read_recipe(recipe(driven, "", "", "exact")).report(),
+              HasSubstr("linear systems and couplings without a drive"));
   EXPECT_EQ(read_recipe(recipe(warm, "", "", "exact")).report(), "");
 }
 
