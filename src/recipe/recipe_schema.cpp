@@ -153,7 +153,8 @@ std::vector<Parameter> claim_keys() {
       optional("until", number, "s", "End of the time window; default: the end of the run."),
       optional("source", text, "", "Where the claim is made, or how it is derived."),
       choice("kind", {"physics", "regression"},
-             "A statement that follows from a source or a derivation, or a number that an earlier version measured.",
+             "A statement that follows from a source or a derivation, or a number that was computed before, by an "
+             "earlier version or an independent program, and must not change.",
              "\"physics\""),
       optional("note", text, "", "Remark."),
       defaulted("supported", boolean, "", "true", "False for a claim that is expected to fail."),
