@@ -32,7 +32,7 @@ class QuadraticPotential final : public Potential {
   explicit QuadraticPotential(Eigen::MatrixXd stiffness) : stiffness_(std::move(stiffness)) {}
   double value(const Eigen::VectorXd& q) const override { return 0.5 * q.dot(stiffness_ * q); }
   void gradient(const Eigen::VectorXd& q, Eigen::VectorXd& gradient) const override {
-    gradient.noalias() = stiffness_ * q;
+    gradient.noalias() = stiffness_.lazyProduct(q);  // a general product costs more than a step of two coordinates
   }
   void hessian(const Eigen::VectorXd&, Eigen::MatrixXd& hessian) const override { hessian = stiffness_; }
   bool is_quadratic() const override { return true; }

@@ -42,7 +42,7 @@ Problem::Problem(const ParticleSystem& system, Eigen::MatrixXd damping,
     environment->attachment().add_outer(properties.white_damping, damping_);
     environment->attachment().add_outer(properties.white_temperature * properties.white_damping, diffusion);
   }
-  set_damping(std::move(damping_));
+  set_coupled_friction_in_drag(true);
   if (!diffusion.isZero(0.0)) add_noise(diffusion);
   if (white > 1 || (white == 1 && system.force)) heat = Eigen::VectorXd::Zero(system.size());
   if (system.contact) {
@@ -69,13 +69,8 @@ void Problem::add_coupled_damper(CoupledDamper damper) {
 }
 
 void Problem::set_coupled_friction_in_drag(bool is_in_drag) {
-  coupled_friction_is_in_drag_ = is_in_drag;
+  coupled_friction_is_in_drag_ = is_in_drag && !coupled_friction_.dampers().empty();
   set_damping(std::move(damping_));
-}
-
-const Force* Problem::drag_force() const {
-  if (coupled_friction_.dampers().empty() || !coupled_friction_is_in_drag_) return system_.force.get();
-  return &coupled_friction_;
 }
 
 bool Problem::has_linear_environments() const {

@@ -66,7 +66,9 @@ class Problem {
   /// Whether `drag` contains the friction of nonlinear couplings: not while a stepper applies it by itself.
   void set_coupled_friction_in_drag(bool is_in_drag);
   /// f(q, v), with that friction where `drag` contains it; nullptr where there is none.
-  const Force* drag_force() const;
+  const Force* drag_force() const {
+    return coupled_friction_is_in_drag_ ? static_cast<const Force*>(&coupled_friction_) : system_.force.get();
+  }
   /// Makes `prepare` draw positions or momenta; environments then start at the positions drawn.
   void set_thermal_start(std::shared_ptr<const ThermalStart> start) { start_ = std::move(start); }
   /// nullptr where there is none.
@@ -133,7 +135,7 @@ class Problem {
   Eigen::MatrixXd damping_;
   bool is_damped_ = false;
   CoupledFriction coupled_friction_;
-  bool coupled_friction_is_in_drag_ = true;
+  bool coupled_friction_is_in_drag_ = false;  // where there is any
   std::optional<WhiteNoise> noise_;
   std::shared_ptr<const ThermalStart> start_;
   std::vector<std::unique_ptr<Environment>> environments_;

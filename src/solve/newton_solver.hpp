@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "solve/snes_solver.hpp"
 
@@ -203,7 +204,7 @@ template <class Equations>
 SnesSolver::Report NewtonSolver<Factors>::solve(Equations& equations, Vector& x, bool is_linear) {
   constexpr int max_iterations = 50;
   if (is_linear) {
-    if (const auto report = solve_linear(equations, x)) return *report;
+    if (auto report = solve_linear(equations, x)) return *std::move(report);
   }
   SnesSolver::Report report;
   const auto stop = [&](const char* reason) {

@@ -77,7 +77,7 @@ class ImplicitStepper final : public Stepper {
   /// The particles' part of a step. Rank 0 only.
   SnesSolver::Report step_particles();
   /// Computes the stage velocities of heads on nonlinear couplings. Rank 0 only.
-  void find_coupled_velocities();
+  [[gnu::noinline]] void find_coupled_velocities();
   /// Completes the environments' step with `velocities_`, the same on every rank. @note Collective outside of blocks.
   void complete_environments();
 
@@ -173,7 +173,7 @@ SnesSolver::Report ImplicitStepper::step_particles() {
   if (ou_) ou_->advance(0);
   if (!heads_.empty()) start_ = problem_.q;
   const SnesSolver::Report report = particles_->step(environment_forces_, velocities_);
-  find_coupled_velocities();
+  if (!heads_.empty()) find_coupled_velocities();
   if (ou_) ou_->advance(1);
   return report;
 }

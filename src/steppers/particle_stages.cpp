@@ -7,6 +7,8 @@
 // tests/steppers/lagrangian_test.cpp.
 #include "steppers/particle_stages.hpp"
 
+#include <utility>
+
 #include "steppers/sparse_stages.hpp"
 #include "steppers/stage_equations.hpp"
 
@@ -44,7 +46,7 @@ class DenseStages final : public StageEquations<N, S, MaxN, MaxS> {
   SnesSolver::Report solve_by_petsc();
   void evaluate_jacobians(Index stage);
   /// Sets `coupling_damping_`, minus the derivative of the forces of nonlinear couplings by the stage velocities.
-  void linearise_couplings();
+  [[gnu::noinline]] void linearise_couplings();
 
   /// Whether the fixed-point iteration is tried first, where a matrix costs much more than the forces.
   bool may_iterate_fixed_point_;
@@ -93,7 +95,7 @@ SnesSolver::Report DenseStages<N, S, MaxN, MaxS>::solve() {
   }
   if (may_iterate_fixed_point_) {
     constexpr double max_contraction = 0.1;
-    if (const auto report = newton_.iterate_fixed_point(*this, x_, max_contraction)) return *report;
+    if (auto report = newton_.iterate_fixed_point(*this, x_, max_contraction)) return *std::move(report);
   }
   return newton_.solve(*this, x_, is_linear_);
 }

@@ -104,10 +104,11 @@ class DampedKick {
   }
 
   /// A kick with drag. `force` is without drag; `impulse` is the noise of the whole step, of which the kicks get parts
-  /// by their weights, and is unused where there is none.
+  /// by their weights, and is unused where there is none. Without inlining p would go through memory in every step.
   template <bool is_noisy, class Number>
-  void kick(const SubstepOp<N>& op, const FixedVector<N, Number>& force, const FixedVector<N, Number>& impulse,
-            FixedVector<N, Number>& p, Number& dissipated) const {
+  [[gnu::always_inline]] void kick(const SubstepOp<N>& op, const FixedVector<N, Number>& force,
+                                   const FixedVector<N, Number>& impulse, FixedVector<N, Number>& p,
+                                   Number& dissipated) const {
     const double weight = op.substep.weight;
     [[maybe_unused]] FixedVector<N, Number> velocity_before;
     if constexpr (is_noisy) velocity_before = velocity(p);

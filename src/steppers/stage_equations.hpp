@@ -64,7 +64,9 @@ class StageEquations : public ParticleStages {
     Eigen::MatrixXd gradient;  // ds/dq, a column for each axis of each stage
     Eigen::MatrixXd forces;    // on the head, stages x axes
   };
-  void add_couplings();
+  // Out of line: most systems have none, and their steps become slower where these are inlined.
+  [[gnu::noinline]] void add_couplings();
+  [[gnu::noinline]] void add_coupling_work();
   Eigen::Index n() const { return N == dynamic ? v_.rows() : N; }
   Eigen::Index stages() const { return S == dynamic ? v_.cols() : S; }
   double time(Eigen::Index stage) const { return problem_.clock.at(nodes_[stage]); }
@@ -444,26 +446,29 @@ void StageEquations<N, S, MaxN, MaxS>::add_work() {
     const Values work = h_ * v_.cwiseProduct(friction);
     problem_.heat -= weighted(work.data());
   }
-  if (environment_forces_ != nullptr) {
-    for (std::size_t c = 0; c < environment_forces_->coupled.size(); ++c) {
-      const CoupledStages& coupled = environment_forces_->coupled[c];
-      const Coupling& coupling = *coupled.attachment->nonlinear();
-      if (!coupling.depends_on_time()) continue;
-      const Eigen::MatrixXd& forces = couplings_[c].forces;
-      Eigen::VectorXd rate(forces.cols());
-      for (Eigen::Index i = 0; i < stages(); ++i) {
-        position_ = q_.col(i);
-        coupling.rate(position_.data(), time(i), {rate.data(), coupled.start.size()});
-        problem_.work -= h_ * b_[i] * forces.row(i).dot(rate);
-      }
-    }
-  }
+  if (environment_forces_ != nullptr && !environment_forces_->coupled.empty()) add_coupling_work();
   for (Eigen::Index i = 0; i < stages(); ++i) {
     if (problem_.is_damped() && noise_ == nullptr) problem_.dissipated -= h_ * b_[i] * v_.col(i).dot(drag_.col(i));
     if (problem_.system().is_driven()) problem_.work += h_ * b_[i] * v_.col(i).dot(applied_.col(i));
     if (lagrangian_ != nullptr) problem_.work -= h_ * b_[i] * dl_dt_[i];
     if (contact_stages_)
       problem_.dissipated += h_ * b_[i] * contact_stages_->loss(i, v_.col(i), problem_.system().contact->gamma);
+  }
+}
+
+template <int N, int S, int MaxN, int MaxS>
+void StageEquations<N, S, MaxN, MaxS>::add_coupling_work() {
+  for (std::size_t c = 0; c < environment_forces_->coupled.size(); ++c) {
+    const CoupledStages& coupled = environment_forces_->coupled[c];
+    const Coupling& coupling = *coupled.attachment->nonlinear();
+    if (!coupling.depends_on_time()) continue;
+    const Eigen::MatrixXd& forces = couplings_[c].forces;
+    Eigen::VectorXd rate(forces.cols());
+    for (Eigen::Index i = 0; i < stages(); ++i) {
+      position_ = q_.col(i);
+      coupling.rate(position_.data(), time(i), {rate.data(), coupled.start.size()});
+      problem_.work -= h_ * b_[i] * forces.row(i).dot(rate);
+    }
   }
 }
 
