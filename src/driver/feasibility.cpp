@@ -332,9 +332,17 @@ bool Feasibility::is_unsupported(std::size_t index, Mistakes& mistakes) {
     for (const auto& environment : closed.environments()) {
       const Coupling* coupling = environment->attachment().nonlinear();
       const EnvironmentProperties& properties = environment->properties();
-      if (coupling == nullptr || (this_case.closed && properties.white_damping == 0.0)) continue;
+      if (coupling == nullptr) continue;
       std::string reason;
-      if (coupling->depends_on_time()) {
+      const bool starts_aside = environment->attachment().around().has_value();
+      if (starts_aside && (!this_case.closed || properties.sites == 0)) {
+        reason = fmt::format(
+            "`{}` has no sites that could start `around` a value: run it closed as a line, a bath or a "
+            "sum of terms",
+            environment->name());
+      } else if (this_case.closed && properties.white_damping == 0.0) {
+        continue;
+      } else if (coupling->depends_on_time()) {
         reason = fmt::format(
             "as white friction `{}` cannot have a `couple` that depends on t; in closed runs lines, "
             "baths and memories can",

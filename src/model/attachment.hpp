@@ -2,7 +2,9 @@
 #pragma once
 
 #include <Eigen/Dense>
+#include <algorithm>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -13,7 +15,8 @@ namespace bathline {
 
 /// The head of an environment follows x = c.(q - q0), one linear combination of the coordinates for each axis, and its
 /// force F on the head acts as c F on the coordinates. On one particle these are its coordinates, axis by axis; between
-/// two particles their differences; by `couple` any combinations, or x = s(q, t) - s(q0, 0) with the force F ds/dq.
+/// two particles their differences; by `couple` any combinations, or x = s(q, t) - s(q0, 0) with the force F ds/dq;
+/// by `around` x = s(q, t) - around.
 /// Mass on the head moves with x and is added to the particle's: momentum and kinetic energy of the particle include
 /// it.
 class Attachment {
@@ -45,6 +48,11 @@ class Attachment {
   /// nullptr where x is linear in q. Otherwise all terms, and what is linear in them, are those of ds/dq at the start.
   const Coupling* nonlinear() const { return coupling_.get(); }
   void set_nonlinear(std::shared_ptr<const Coupling> coupling) { coupling_ = std::move(coupling); }
+  /// The value of s, in place of that at the start, from which x is measured. Nonlinear ones only.
+  const std::optional<double>& around() const { return around_; }
+  void set_around(double around) { around_ = around; }
+  /// s where x is 0, by axis. Nonlinear ones only.
+  const std::vector<double>& origin() const { return origin_; }
   /// Sets q0, from which x is measured.
   void begin_at(const Eigen::VectorXd& q0) {
     q0_ = q0;
@@ -53,6 +61,7 @@ class Attachment {
     origin_.resize(static_cast<std::size_t>(axes_));
     gradient_.resize(origin_.size() * static_cast<std::size_t>(q0.size()));
     coupling_->value(q0.data(), 0.0, origin_);
+    if (around_) std::fill(origin_.begin(), origin_.end(), *around_);
   }
   /// x at positions q.
   void position(const Eigen::VectorXd& q, double t, std::span<double> x) const {
@@ -137,7 +146,8 @@ class Attachment {
   bool carries_sites_ = false;
   std::shared_ptr<const Coupling> coupling_;
   Eigen::VectorXd q0_;
-  std::vector<double> origin_;  // s(q0, 0)
+  std::optional<double> around_;
+  std::vector<double> origin_;
   mutable Eigen::VectorXd displacement_;
   mutable std::vector<double> gradient_, both_;
 };

@@ -104,7 +104,10 @@ std::optional<Attachment> read_couple(const Section& section, const ParticleSyst
     }
     if (mistakes.count() > before) return std::nullopt;
     Attachment attachment = Attachment::of_terms(std::move(terms), static_cast<int>(axes));
-    if (!is_linear) attachment.set_nonlinear(std::make_shared<const Coupling>(scope.graph, formulas, size));
+    // With a head away from 0 at the start the steppers of linear couplings do not begin.
+    if (section.has("around")) attachment.set_around(section.number("around"));
+    if (!is_linear || attachment.around())
+      attachment.set_nonlinear(std::make_shared<const Coupling>(scope.graph, formulas, size));
     return attachment;
   } catch (const FormulaTooLarge& error) {
     mistakes.add(section.where("couple"), fmt::format("couple: {}", error.what()));
@@ -116,6 +119,9 @@ std::optional<Attachment> read_attachment(const Section& section, const Particle
   if (section.has("couple")) return read_couple(section, system, mistakes);
   if (section.has("parameters") && !section.has("kernel") && !section.has("spectral_density")) {
     mistakes.add(section.where("parameters"), "`parameters` belong to a formula, and there is none; leave them out");
+  }
+  if (section.has("around")) {
+    mistakes.add(section.where("around"), "`around` is a value of `couple`, and there is none; leave it out");
   }
   const std::optional<int> particle =
       read_particle(section, section.has("attach") ? section.integer("attach") : 0, system, mistakes);

@@ -48,15 +48,21 @@ std::vector<Parameter> environment_keys() {
       "In the place of `attach`: what drives the environment as a formula, such as \"x0 - x1\", or one formula for "
       "each axis of the environment. Formulas contain the coordinates of the system (its own names, or `x`, `y`, `z`, "
       "for several particles `x0`, `y0`, `x1`), the numbers of `parameters`, and, where the environment is no white "
-      "friction, the time `t`.");
+      "friction, the time `t`. The springs to the environment contain its counter term: the potential of mean force "
+      "is V.");
   couple.alternative_types = {text};
+  Parameter around = optional(
+      "around", ValueType::number, "",
+      "The value of `couple` around which sites start, in place of its value at the start of the run: with 0 the bath "
+      "of programs that couple it by s X starts as theirs does. These have no counter term, so that their potential is "
+      "V - gamma(0) s^2/2. The coupling then counts as one that is not linear.");
   Parameter parameters{.name = "parameters",
                        .type = ValueType::table,
                        .doc = "Named numbers for the formulas of this environment, such as { g = 0.3 }.",
                        .members = {{.name = wildcard_key, .doc = "A number with a name of your choice."}}};
   return {required("kind", text, "", "Kind of environment."),
           optional("name", text, "", "Name by which integrators select it; default: \"environment-<index>\", from 0."),
-          std::move(couple), std::move(parameters)};
+          std::move(couple), std::move(around), std::move(parameters)};
 }
 
 std::vector<Parameter> time_keys() {

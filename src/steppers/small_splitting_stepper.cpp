@@ -72,11 +72,11 @@ class EnvironmentCouplings {
     return environment_steppers_;
   }
 
-  /// Begins steps from `q`, with displacements from `start`.
-  void begin(const FixedVector<N>& q, const FixedVector<N>& start) {
+  /// Begins steps from `q`.
+  void begin(const FixedVector<N>& q) {
     for (Coupled& coupling : couplings_) {
       if (coupling.nonlinear == nullptr) continue;
-      coupling.nonlinear->value(start.data(), 0.0, std::span(coupling.origin).first(coupling.axes));
+      std::copy_n(coupling.attachment->origin().begin(), coupling.axes, coupling.origin.begin());
       coupling.nonlinear->value_and_gradient(q.data(), 0.0, coupling.current.data());
     }
   }
@@ -147,7 +147,7 @@ class EnvironmentCouplings {
     int axes = 1;
     int first = -1;                       // the attachment's first_coordinate()
     const Coupling* nonlinear = nullptr;  // likewise
-    FixedVector<N> origin{};              // s(q0)
+    FixedVector<N> origin{};              // likewise
     std::vector<double> current;          // s, then ds/dq, at the current positions
     FixedVector<N> x{}, v{};
     HeadMotion head;  // refers to x and v
@@ -208,7 +208,7 @@ class SmallSplittingStepper final : public Stepper {
       q_[i] = problem_.q[i];
       p_[i] = problem_.p[i];
     }
-    couplings_.begin(q_, start_);
+    couplings_.begin(q_);
     dissipated_ = problem_.dissipated;
     is_force_current_ = false;
   }

@@ -124,6 +124,38 @@ void trimer_verlet(benchmark::State& state) {
 void alone(benchmark::State& state, ParticleSystem (*system)(), const MethodChoice& method) {
   time_steps(state, system(), method, steps, h);
 }
+/// A double well with an environment on a function of its coordinate that is not linear; the counter `of_bare` is the
+/// ratio to that on the coordinate.
+void coupled(benchmark::State& state, const char* kind, const MethodChoice& method) {
+  const ParticleSystem system = double_well();
+  const auto problem_with = [&](const char* couple) {
+    Section section;
+    Mistakes mistakes;
+    section.set("kind", std::string(kind), {});
+    section.set("name", std::string("bath"), {});
+    section.set("couple", std::string(couple), {});
+    section.set("kT", 0.0, {});
+    if (std::string(kind) == "damper") section.set("damping", 0.3, {});
+    section.set("stiffness", std::vector<double>{0.9, 0.4, 0.2}, {});
+    section.set("rate", std::vector<double>{0.8, 1.7, 3.0}, {});
+    section.set("frequency", std::vector<double>{1.2, 0.0, 2.0}, {});
+    std::vector<std::unique_ptr<Environment>> bath;
+    bath.push_back(environments().find(kind)->build(section, system, {h, 1.0}, bench_world(), mistakes));
+    if (!mistakes.empty()) throw std::logic_error(mistakes.report());
+    Problem problem(system, Eigen::MatrixXd::Zero(1, 1), std::move(bath), bench_world());
+    problem.prepare();
+    return problem;
+  };
+  Problem curved = problem_with("x*(1 + 0.6*exp(-x^2/2) + 0.4*tanh(x))"), bare = problem_with("x");
+  const std::unique_ptr<Stepper> of_curved = make_stepper(method.scheme(), curved, h),
+                                 of_bare = make_stepper(method.scheme(), bare, h);
+  const auto work = [&] {
+    if (of_curved->advance(steps)) state.SkipWithError("a step failed");
+  };
+  time_alternating(state, steps, work, "of_bare", [&] {
+    if (of_bare->advance(steps)) state.SkipWithError("a step failed");
+  });
+}
 /// A chain of so many particles, whose step should take a time proportional to their number.
 void chain_steps(benchmark::State& state, const MethodChoice& method, double step) {
   const auto particles = static_cast<int>(state.range(0));
@@ -177,6 +209,22 @@ BENCHMARK_CAPTURE(alone, van_der_pol_lobatto3, van_der_pol, lobatto3)
     ->UseManualTime();
 BENCHMARK_CAPTURE(alone, pendulum_gauss2, double_pendulum, gauss2)
     ->Name("small/double_pendulum/gauss2")
+    ->Iterations(turns)
+    ->UseManualTime();
+BENCHMARK_CAPTURE(coupled, memory_verlet, "memory", verlet)
+    ->Name("small/coupled_memory/verlet")
+    ->Iterations(turns)
+    ->UseManualTime();
+BENCHMARK_CAPTURE(coupled, memory_gauss2, "memory", gauss2)
+    ->Name("small/coupled_memory/gauss2")
+    ->Iterations(turns)
+    ->UseManualTime();
+BENCHMARK_CAPTURE(coupled, damper_verlet, "damper", verlet)
+    ->Name("small/coupled_damper/verlet")
+    ->Iterations(turns)
+    ->UseManualTime();
+BENCHMARK_CAPTURE(coupled, damper_gauss2, "damper", gauss2)
+    ->Name("small/coupled_damper/gauss2")
     ->Iterations(turns)
     ->UseManualTime();
 // With the longer step the masses in place of Newton's matrix do not suffice.

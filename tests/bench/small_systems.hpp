@@ -6,6 +6,7 @@
 #include "steppers/stepper.hpp"
 #include "bench_world.hpp"
 #include "methods/catalogue.hpp"
+#include "model/environment_catalogue.hpp"
 #include "model/system_catalogue.hpp"
 
 namespace bathline {
@@ -74,6 +75,15 @@ inline ParticleSystem henon_heiles() {
   section.set("masses", std::vector<double>{1.0, 1.0}, {});
   section.set("q0", Section::Rows{{0.0}, {0.1}}, {});
   section.set("v0", Section::Rows{{0.4}, {0.0}}, {});
+  return system_of(formula_kind(), section);
+}
+
+inline ParticleSystem double_well() {
+  Section section;
+  section.set("coordinates", std::vector<std::string>{"x"}, {});
+  section.set("V", std::string("(x^2 - 1)^2"), {});
+  section.set("masses", std::vector<double>{1.0}, {});
+  section.set("q0", Section::Rows{{1.3}}, {});
   return system_of(formula_kind(), section);
 }
 

@@ -58,22 +58,27 @@ std::string two_particles(const std::string& environment) {
 
 const std::string star = "kind = \"heat-bath\"\noscillators = 4\ndamping = 0.8\nomega_max = 5.0\n";
 
-TEST(MpiCoupling, OfAStarIsTheClosedSystemUnderEveryMethod) {
+/// The closed system whose star is a part of the potential, with its oscillators at `start`.
+std::string star_as_particles(double start) {
   std::string coordinates = "\"q\", \"r\"", masses = "1.3, 0.8", v = potential, q0 = "0.3, 0.4", v0 = "0.7, -0.2";
   for (int j = 0; j < 4; ++j) {
     const double width = 5.0 / 4.0, k = 2.0 * 0.8 * width / std::acos(-1.0), omega = (j + 0.5) * width;
     coordinates += fmt::format(", \"y{}\"", j);
     masses += fmt::format(", {:.17g}", k / (omega * omega));
     v += fmt::format(" + {:.17g}/2*({} - y{})^2", k, coupling, j);
-    q0 += fmt::format(", {:.17g}", coupling_at(0.3, 0.4));
+    q0 += fmt::format(", {:.17g}", start);
     v0 += ", 0.0";
   }
+  return system(coordinates, masses, v, q0, v0);
+}
+
+TEST(MpiCoupling, OfAStarIsTheClosedSystemUnderEveryMethod) {
   int tried = 0;
   for (const MethodCase& method : method_cases()) {
     if (std::holds_alternative<ExactFlow>(method.scheme)) continue;
     SCOPED_TRACE(method.name);
     const RunStudy coupled(two_particles(star) + integrator(method) + time_and_study(3.0));
-    const RunStudy closed(system(coordinates, masses, v, q0, v0) + integrator(method) + time_and_study(3.0));
+    const RunStudy closed(star_as_particles(coupling_at(0.3, 0.4)) + integrator(method) + time_and_study(3.0));
     ASSERT_EQ(coupled.report, "");
     ASSERT_EQ(closed.report, "");
     if (coupled.failure || closed.failure) continue;
@@ -88,6 +93,17 @@ TEST(MpiCoupling, OfAStarIsTheClosedSystemUnderEveryMethod) {
                 closed.values("run/energy_total").back() - closed.values("run/energy_total").front(), 1e-12);
   }
   EXPECT_GT(tried, 15);
+}
+
+TEST(MpiCoupling, OscillatorsMayStartAroundAnotherValue) {
+  for (const char* name : {"stoermer-verlet(order_of_substeps=kick-drift-kick)", "gauss(stages=2)"}) {
+    SCOPED_TRACE(name);
+    const std::string tail = integrator(method_case(name)) + time_and_study(3.0);
+    const RunStudy coupled(two_particles(star + "around = 0.25\n") + tail), closed(star_as_particles(0.25) + tail);
+    ASSERT_EQ(coupled.report, "");
+    const std::vector<double> q = coupled.values("run/q"), all = closed.values("run/q");
+    for (std::size_t i = 0; i < q.size() / 2; ++i) ASSERT_NEAR(q[2 * i], all[6 * i], 1e-13);
+  }
 }
 
 TEST(MpiCoupling, OfASemiInfiniteLineIsThatOfALongOne) {
@@ -300,6 +316,10 @@ TEST(Coupling, RefusesWhatIsForLinearOnes) {
   EXPECT_THAT(
       report("kind = \"memory\"\nstiffness = [1.0]\nrate = [0.0]\nfrequency = [0.0]\n", "gauss(stages=1)", "open"),
       HasSubstr("implies no damping for an open run"));
+  EXPECT_THAT(report(star + "around = 0.0\n", "gauss(stages=1)", "open"),
+              HasSubstr("no sites that could start `around`"));
+  EXPECT_THAT(report("kind = \"damper\"\ndamping = 0.3\naround = 0.0\n", "gauss(stages=1)"),
+              HasSubstr("no sites that could start `around`"));
   const auto switched = [](const char* on, const char* kind) {
     return RunStudy(
                system("\"q\"", "1.0", "q^2/2", "0.7", "0.2") +
