@@ -30,7 +30,7 @@ CATEGORIES = {
     "[guide](../guide/studies.md#integrators) compares them in one table.",
     "studies": "What is measured: `kind` of [`[study]`](recipe.md#study). The results are in a group with the study's name.",
 }
-COMMANDS = "run check resolve plot claims resume verify sweep serve convert list describe cite".split()
+COMMANDS = "run check resolve plot claims resume verify sweep serve convert import list describe cite".split()
 PAPERS = {
     "limebeer2020": "Limebeer, Ober-Blöbaum and Haddad Farshi (2020): variational integrators for dissipative systems",
     "farshi2018": "Haddad Farshi, Jiménez and Ober-Blöbaum (2018): damping reduction",

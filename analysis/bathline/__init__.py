@@ -13,18 +13,20 @@ the same structure, whose values may be numpy arrays and scalars.
 
 from bathline.exceptions import AnalysisError, BathlineError, NumericalFailure, Stopped, UsageError
 from bathline.result_file import RunResult
-from bathline.runner import check, open, run, sweep
+from bathline.runner import ImportedBath, check, import_bath, open, run, sweep
 from bathline.sweeps import Sweep, open_sweep
 
 __all__ = [
     "AnalysisError",
     "BathlineError",
+    "ImportedBath",
     "NumericalFailure",
     "RunResult",
     "Stopped",
     "Sweep",
     "UsageError",
     "check",
+    "import_bath",
     "open",
     "open_sweep",
     "run",

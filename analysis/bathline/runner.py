@@ -7,12 +7,15 @@ import shutil
 import sys
 import tempfile
 import threading
+import tomllib
 import warnings
 import weakref
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import NamedTuple
 
+import numpy as np
 import tomli_w
 
 from bathline.exceptions import FAILURES, STOPPED, BathlineError, NumericalFailure, Stopped, UsageError
@@ -216,6 +219,59 @@ def sweep(
         raise
     paths = [Path(element["file"]) for element in elements]
     return Sweep(paths if order is None else [paths[index] for index in order], keep=temporary)
+
+
+class ImportedBath(NamedTuple):
+    """Environments for a recipe, and what was assumed to write them, as sentences."""
+
+    environments: list[dict]
+    notes: list[str]
+
+
+def import_bath(
+    format: str,
+    file: str | os.PathLike | None = None,
+    output: str | os.PathLike | None = None,
+    overwrite: bool = False,
+    **options: object,
+) -> ImportedBath:
+    """The environments of a bath that another program describes.
+
+    Parameters
+    ----------
+    format : str
+        As `--from` of `bathline import`, such as "gle4md" or "qutip".
+    file : path-like, optional
+        The other program's file, if the bath is not typed by its numbers.
+    output : path-like, optional
+        TOML file that is written; a bath with a table needs one, and has its table beside it.
+    overwrite : bool
+        Whether existing files are replaced.
+    **options
+        The other options of `bathline import`, such as time_unit="ps", mass=2.0, kT=0.5 or drude=[0.3, 1.0].
+
+    Returns
+    -------
+    ImportedBath
+        `environments` is the list of a recipe's dict, with the paths of tables from the working directory.
+
+    Raises
+    ------
+    UsageError
+        If there is no such bath, with the file and line.
+    """
+    words = ["import", *([os.fspath(file)] if file is not None else []), "--from", format]
+    for name, value in options.items():
+        values = value if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str) else [value]
+        words += [f"--{name.replace('_', '-')}", *(str(one) for one in values)]
+    words += ["-o", os.fspath(output)] if output is not None else []
+    reply = _execute([[*words, *(["--overwrite"] if overwrite else [])]], "recipe")[0]
+    text = Path(output).read_text() if output is not None else reply["output"]
+    environments = tomllib.loads(text)["environments"]
+    for environment in environments:
+        for key in {"kernel_file", "spectral_density_file"} & environment.keys():
+            environment[key] = str(Path(output).parent / environment[key])
+    return ImportedBath(environments, [line[2:] for line in text.splitlines() if line.startswith("# ")])
 
 
 def _swept_by_points(points):

@@ -23,6 +23,7 @@
 #include "command_line/serve.hpp"
 #include "driver/checkpoints.hpp"
 #include "driver/convert.hpp"
+#include "driver/import.hpp"
 #include "driver/prepared_run.hpp"
 #include "driver/recipe_library.hpp"
 #include "driver/run.hpp"
@@ -90,6 +91,7 @@ class CommandLine {
     add_sweep();
     add_verify();
     add_convert();
+    add_import();
     add_rest();
   }
 
@@ -102,6 +104,7 @@ class CommandLine {
   void add_sweep();
   void add_verify();
   void add_convert();
+  void add_import();
   /// The remaining commands, which run nothing.
   void add_rest();
   /// Adds RECIPE with --set and --unset, and returns the option RECIPE.
@@ -134,11 +137,12 @@ class CommandLine {
       "bathline"};
   CLI::App *run_ = nullptr, *resume_ = nullptr, *sweep_ = nullptr, *verify_ = nullptr, *check_ = nullptr,
            *resolve_ = nullptr, *list_ = nullptr, *describe_ = nullptr, *claims_ = nullptr, *plot_ = nullptr,
-           *cite_ = nullptr, *generate_ = nullptr, *convert_ = nullptr, *serve_ = nullptr;
+           *cite_ = nullptr, *generate_ = nullptr, *convert_ = nullptr, *import_ = nullptr, *serve_ = nullptr;
   RunRequest request_;
   ResumeRequest resumption_;
   VerifyRequest verification_;
   ConvertRequest conversion_;
+  ImportRequest import_request_;
   PlotRequest plot_request_;
   std::string name_, what_, file_, json_, style_ = "auto";
   double wall_time_ = 0.0;
@@ -293,6 +297,53 @@ void CommandLine::add_convert() {
   convert_->add_flag("--overwrite", conversion_.overwrite, "replace existing files");
 }
 
+void CommandLine::add_import() {
+  BathSource& source = import_request_.source;
+  import_ = app_.add_subcommand("import", "write the environments of a bath that another program describes");
+  import_->add_option("FILE", source.file, "file of the other program")->check(on_one_line_);
+  import_->add_option("--from", source.format, "format of the file, or convention of the numbers")
+      ->required()
+      ->check(CLI::IsMember(bath_format_names()))
+      ->type_name("FORMAT");
+  for (const BathSpectrum& spectrum : bath_spectra()) {
+    import_
+        ->add_option_function<std::vector<double>>(
+            std::string("--") + spectrum.name,
+            [&source, &spectrum](const std::vector<double>& numbers) { source.spectra[spectrum.name] = numbers; },
+            spectrum.doc)
+        ->expected(spectrum.count)
+        ->type_name("NUMBERS");
+  }
+  import_->add_option("--cutoff-type", source.cutoff_type, "of --power-law: exponential, gaussian or hard")
+      ->check(CLI::IsMember({"exponential", "gaussian", "hard"}))
+      ->capture_default_str()
+      ->type_name("TYPE");
+  import_
+      ->add_option("--time-unit", source.time_unit,
+                   "unit of time of the file: s, ms, us, ns, ps, fs or atomic for a recipe in seconds, or a number")
+      ->type_name("UNIT");
+  import_
+      ->add_option("--mass", source.mass,
+                   "mass of the particle; of lammps-gld the file's unit of mass in that of the recipe")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str()
+      ->type_name("MASS");
+  import_->add_option("--kT", source.kT, "kT of the bath (J)")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str()
+      ->type_name("KT");
+  import_->add_option("--omega-max", source.omega_max, "of touchstone: frequency (rad/s) above which J is 0")
+      ->check(CLI::PositiveNumber)
+      ->type_name("OMEGA");
+  import_
+      ->add_option("-o,--output", import_request_.output,
+                   "file to write, with its table beside it; default: standard output")
+      ->check(on_one_line_)
+      ->type_name("FILE.toml");
+  import_->add_flag("--overwrite", import_request_.overwrite, "replace existing files");
+  import_->footer("Formats:\n" + bath_format_table());
+}
+
 void CommandLine::add_rest() {
   check_ = app_.add_subcommand("check", "validate a recipe without running it");
   add_recipe(check_);
@@ -380,6 +431,8 @@ int CommandLine::execute_run(const Program& program) {
     conversion_.recipe = request_.recipe;
     conversion_.settings = request_.settings;
     convert_recipe(conversion_, program);
+  } else if (import_->parsed()) {
+    import_environments(import_request_, program);
   } else if (cite_->parsed()) {
     const std::string papers = request_.recipe.empty()
                                    ? ""
@@ -403,12 +456,12 @@ int CommandLine::run(const std::vector<std::string>& words, const std::optional<
   try {
     app_.parse(arguments);
   } catch (const CLI::ParseError& error) {
-    if (const std::string message = unknown_word_message(all_arguments);
-        error.get_exit_code() != 0 && !message.empty()) {
-      throw UsageError(message);
+    if (error.get_exit_code() == 0) {
+      if (world.is_root()) app_.exit(error);
+      return exit_code::complete;
     }
-    const int code = world.is_root() ? app_.exit(error) : error.get_exit_code();
-    return code == 0 ? exit_code::complete : exit_code::usage;
+    const std::string message = unknown_word_message(all_arguments);
+    throw UsageError(message.empty() ? fmt::format("{}; --help lists the options", error.what()) : message);
   }
   if (!json_.empty()) {
     add_json_log(json_, world);

@@ -72,19 +72,6 @@ void require_valid_file_paths(const Recipe& recipe, std::size_t index, const fs:
   }
 }
 
-void require_absent(const fs::path& path) {
-  std::error_code ignored;
-  if (fs::exists(path, ignored))
-    throw UsageError(fmt::format("{} exists already; --overwrite replaces it", path.string()));
-}
-
-void write(const fs::path& path, const std::string& text) {
-  std::ofstream file(path);
-  file << text;
-  file.close();
-  if (!file) throw UsageError(fmt::format("cannot write {}", path.string()));
-}
-
 /// How the environment of a section is attached, as TOML.
 std::string attachment_keys(const Section& section) {
   if (section.holds<long>("attach")) return fmt::format("attach = {}\n", section.integer("attach"));
@@ -105,6 +92,19 @@ std::string attachment_keys(const Section& section) {
 }
 
 }  // namespace
+
+void require_absent(const fs::path& path) {
+  std::error_code ignored;
+  if (fs::exists(path, ignored))
+    throw UsageError(fmt::format("{} exists already; --overwrite replaces it", path.string()));
+}
+
+void write_new_file(const fs::path& path, const std::string& text) {
+  std::ofstream file(path);
+  file << text;
+  file.close();
+  if (!file) throw UsageError(fmt::format("cannot write {}", path.string()));
+}
 
 void convert_recipe(const ConvertRequest& request, const Program& program) {
   const Communicator& world = program.communicator();
@@ -145,8 +145,8 @@ void convert_recipe(const ConvertRequest& request, const Program& program) {
       require_absent(target);
       if (has_table) require_absent(table);
     }
-    if (has_table) write(table, equivalent.rows);
-    write(target, with_environment(recipe.resolved, index, equivalent.keys));
+    if (has_table) write_new_file(table, equivalent.rows);
+    write_new_file(target, with_environment(recipe.resolved, index, equivalent.keys));
     if (has_table) {
       spdlog::info("{}: `{}` is now a {} of {}, read from {}", target.string(), request.environment, request.to,
                    counted(static_cast<std::int64_t>(equivalent.size), request.to == "star" ? "oscillator" : "site"),

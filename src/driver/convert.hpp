@@ -1,12 +1,18 @@
 // Writing a recipe with one environment replaced by an equivalent one.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "driver/program.hpp"
 
 namespace bathline {
+
+/// Throws UsageError if the file exists.
+void require_absent(const std::filesystem::path& path);
+/// Throws UsageError if the file cannot be written.
+void write_new_file(const std::filesystem::path& path, const std::string& text);
 
 struct ConvertRequest {
   std::string recipe;                 ///< path

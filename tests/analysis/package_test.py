@@ -113,6 +113,19 @@ class PackageTest(unittest.TestCase):
             bathline.run(RECIPE, output=output, progress=False)
         bathline.run(RECIPE, output=output, overwrite=True, progress=False).close()
 
+    def test_baths_of_other_programs_are_environments_of_a_dict(self):
+        bath = bathline.import_bath("qutip", drude=np.array([0.3, 1.5]), kT=0.5)
+        self.assertEqual(bath.environments[0]["stiffness"], [0.6])
+        self.assertIn("subtract 0.6/2 x^2 from V", " ".join(bath.notes))
+        recipe = tomllib.loads(RECIPE)
+        recipe["environments"] = [bath.environments[0] | {"kT": 0.0}]
+        recipe["integrators"] = [{"method": "midpoint", "on": "closed", "name": "closed"}]
+        del recipe["claims"], recipe["system"]["damping"]
+        with bathline.run(recipe) as result:
+            self.assertIn("closed", list(result))
+        with self.assertRaisesRegex(bathline.UsageError, "--from: drude not in"):
+            bathline.import_bath("drude")
+
     def test_claims_are_a_table(self):
         with bathline.run(RECIPE, progress=False) as result:
             claims = result.claims

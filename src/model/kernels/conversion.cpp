@@ -93,20 +93,22 @@ EquivalentEnvironment as_modes(const Environment& environment, const std::string
            "has undamped oscillations, but exponentials decay: give its kernel or its spectral density as a `memory`");
   }
   const std::vector<PronyTerm>& modes = memory->modes();
-  const bool are_springs = has_termwise_noise(modes);
-  EquivalentEnvironment result{
-      .keys = fmt::format("kind = \"memory\"\nname = {}\n{}{} = {}\n{}rate = {}\nfrequency = {}\n"
-                          "kT = {}\n",
-                          toml_text(environment.name()), attachment, are_springs ? "stiffness" : "cosine",
-                          row_of_numbers(modes, &PronyTerm::k),
-                          are_springs ? "" : "sine = " + row_of_numbers(modes, &PronyTerm::b) + "\n",
-                          row_of_numbers(modes, &PronyTerm::r), row_of_numbers(modes, &PronyTerm::w),
-                          toml_number(environment.properties().temperature))};
+  EquivalentEnvironment result{.keys = fmt::format("kind = \"memory\"\nname = {}\n{}{}kT = {}\n",
+                                                   toml_text(environment.name()), attachment, prony_keys(modes),
+                                                   toml_number(environment.properties().temperature))};
   result.size = static_cast<std::int64_t>(modes.size());
   return result;
 }
 
 }  // namespace
+
+std::string prony_keys(const std::vector<PronyTerm>& terms) {
+  const bool are_springs = has_termwise_noise(terms);
+  return fmt::format("{} = {}\n{}rate = {}\nfrequency = {}\n", are_springs ? "stiffness" : "cosine",
+                     row_of_numbers(terms, &PronyTerm::k),
+                     are_springs ? "" : "sine = " + row_of_numbers(terms, &PronyTerm::b) + "\n",
+                     row_of_numbers(terms, &PronyTerm::r), row_of_numbers(terms, &PronyTerm::w));
+}
 
 EquivalentEnvironment equivalent_environment(const Environment& environment, const std::string& attachment,
                                              const std::string& to, const std::string& file) {

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "model/environment.hpp"
+#include "model/memory/prony_memory.hpp"
 
 namespace bathline {
 
@@ -13,6 +15,9 @@ struct EquivalentEnvironment {
   std::string rows = {};  ///< empty without a table file
   std::int64_t size = 0;  ///< number of oscillators, sites or exponentials
 };
+
+/// The keys of a `memory` with these terms: `stiffness` or `cosine` and `sine`, `rate` and `frequency`.
+std::string prony_keys(const std::vector<PronyTerm>& terms);
 
 /// The environment as a `heat-bath`, as a `spring-mass-line` of unequal sites, or as a `memory` of exponentials, with
 /// the same name, attached by the keys `attachment`; `to` is "star", "chain" or "exponentials", and `file` the name of

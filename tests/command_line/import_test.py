@@ -1,0 +1,257 @@
+"""`bathline import`: baths of other programs against matrix exponentials, closed forms and published numbers."""
+
+import math
+import tomllib
+import unittest
+
+import h5py
+import numpy as np
+from program import OSCILLATOR, FolderTest, changed, run, write_recipe
+from scipy.integrate import quad
+from scipy.linalg import expm
+
+# The 5 x 5 matrix of the example of gle4md.
+ARROW = np.diag([3.077010981, 2.548405286, 1.73118342, 0.9243109136, 0.2728914538])
+ARROW[0, 1:] = 2.451344375, -0.004620728182, 0.0497626139, 0.3364690971
+ARROW[1:, 0] = 2.451344449, -0.004598788959, -0.04976420041, 0.3364691112
+
+
+def jordan(b, angle):
+    """A critically damped block and a damped one, both turned."""
+    a = np.zeros((5, 5))
+    a[0, 1:] = -1.2, -1.2, -0.7, -0.7
+    a[1:, 0] = 1.2, 1.2, 0.7, 0.7
+    a[1:3, 1:3] = [[2 * b, -b], [b, 0.0]]
+    a[3:, 3:] = [[1.4, -2.6], [2.6, 0.0]]
+    turn = np.eye(5)
+    turn[2, 2] = turn[4, 4] = math.cos(angle)
+    turn[2, 4], turn[4, 2] = math.sin(angle), -math.sin(angle)
+    return turn @ a @ turn.T
+
+
+def rows(matrix, between=" "):
+    return "\n".join(between.join(repr(float(x)) for x in row) for row in np.atleast_2d(matrix)) + "\n"
+
+
+def velocities(drift, times, stiffness=1.0):
+    """The velocity autocorrelation of an oscillator with the drift matrix of (p, s), which is its answer to a kick."""
+    n = len(drift)
+    a = np.zeros((n + 1, n + 1))
+    a[0, 1], a[1, 0], a[1:, 1:] = 1.0, -stiffness, -drift
+    return np.array([expm(a * t)[1, 1] for t in times])
+
+
+def kernel_of(memory, t):
+    """Of a `memory` that is given by terms."""
+    cosine = np.array(memory.get("cosine", memory.get("stiffness")))
+    sine, w = (np.array(memory.get(key, np.zeros(len(cosine)))) for key in ("sine", "frequency"))
+    return float(np.sum(np.exp(-np.array(memory["rate"]) * t) * (cosine * np.cos(w * t) + sine * np.sin(w * t))))
+
+
+class Import(FolderTest):
+    def imported(self, *arguments, text=None):
+        """The outcome of an import, of a file with `text` where there is one, and the environments that it prints."""
+        if text is not None:
+            source = self.folder / "source"
+            source.write_text(text)
+            arguments = (source, *arguments)
+        outcome = run(["import", *arguments])
+        return outcome, tomllib.loads(outcome.out).get("environments") if outcome.code == 0 else None
+
+    def bath(self, *arguments, text=None):
+        outcome, environments = self.imported(*arguments, text=text)
+        self.assert_code(outcome, 0)
+        return environments
+
+    def velocity(self, environments, method=None):
+        """v(t) of an oscillator, m = k = 1, that is kicked, by the reduced system."""
+        recipe = changed(
+            OSCILLATOR,
+            system={"q0": [0.0], "v0": [1.0]},
+            environments=environments,
+            time={"step": 0.01, "steps": 500},
+            integrators=[(method or {"method": "gauss", "stages": 4}) | {"on": "closed", "name": "run"}],
+        )
+        result = self.folder / "result.h5"
+        self.assert_code(run(["run", write_recipe(self.folder / "run.toml", recipe), "-o", result, "--overwrite"]), 0)
+        with h5py.File(result) as file:
+            return file["run/time"][:], file["run/p"][:, 0, 0]
+
+    def test_drift_matrices_have_the_velocity_autocorrelation_of_the_matrix(self):
+        mixed, plain = jordan(0.9, 0.4), jordan(3.0, 0.0)
+        unit = ["--time-unit", "1"]
+        i_pi = f"<x>\n<A shape='(5,5)' units='hertz*rad'>\n[{rows(mixed, ', ')}]</A></x>"
+        cases = [
+            ("gle4md", "4\n" + rows(ARROW), unit, ARROW),
+            ("lammps-gle", "# a comment\n" + rows(mixed), unit, mixed),
+            ("gleqpy", rows(plain), unit, plain),
+            ("i-pi", i_pi, [], mixed),
+            ("gleqpy", "0.7", unit, np.array([[0.7]])),
+        ]
+        for name, text, more, matrix in cases:
+            with self.subTest(name, matrix=matrix):
+                environments = self.bath("--from", name, *more, text=text)
+                if "damping" in environments[0] and environments[0]["kind"] == "memory":
+                    # Passive only together, which methods of order 2 alone have: the kernel is compared.
+                    self.assertAlmostEqual(environments[0]["damping"], matrix[0, 0], delta=1e-12)
+                    for t in (0.0, 0.4, 3.0):
+                        exact = -(matrix[0, 1:] @ expm(-matrix[1:, 1:] * t) @ matrix[1:, 0])
+                        self.assertAlmostEqual(kernel_of(environments[0], t), exact, delta=1e-11)
+                    continue
+                t, v = self.velocity(environments)
+                np.testing.assert_allclose(v, velocities(matrix, t), rtol=0, atol=1e-9)
+
+    def test_time_and_mass_scale_the_kernel(self):
+        one = self.bath("--from", "lammps-gle", "--time-unit", "1", text=rows(ARROW))[0]
+        scaled = self.bath("--from", "lammps-gle", "--time-unit", "0.5", "--mass", "3", text=rows(ARROW))[0]
+        self.assertAlmostEqual(scaled["damping"], 6.0 * one["damping"], delta=1e-12)
+        self.assertAlmostEqual(kernel_of(scaled, 0.35), 12.0 * kernel_of(one, 0.7), delta=1e-11)
+        in_ps = self.bath("--from", "lammps-gle", "--time-unit", "ps", text=rows(ARROW))[0]
+        self.assertAlmostEqual(in_ps["damping"] * 1e-12, one["damping"], delta=1e-12)
+
+    def test_terms_have_the_closed_form_of_their_source(self):
+        line = "fix 1 all gld 1.0 1.0 2 82885 pprony 0.5 1.0 1.0 0.01 frozen no\n"
+        gld = self.bath("--from", "lammps-gld", "--time-unit", "1", text="units lj\n" + line)
+        self.assertAlmostEqual(kernel_of(gld[0], 0.02), 0.5 * math.exp(-0.02) + 100.0 * math.exp(-2.0), delta=1e-12)
+        drude = self.bath("--from", "qutip", "--drude", "0.3", "1.5")
+        self.assertAlmostEqual(kernel_of(drude[0], 0.7), 0.6 * math.exp(-1.05), delta=1e-14)
+        # HierarchicalEOM.jl has twice the density, 4 lam gamma w/(w^2 + gamma^2), of twice the sum.
+        twice = self.bath("--from", "hierarchicaleom", "--drude", "0.3", "1.5")
+        self.assertAlmostEqual(kernel_of(twice[0], 0.7), 0.6 * math.exp(-1.05), delta=1e-14)
+        # The kernel of y'' + gamma y' + w0^2 y = 0 from (lam/w0)^2 at rest; 2.4 is its critical damping.
+        for gamma in (0.3, 2.4, 2.4000001, 7.0):
+            bath = self.bath("--from", "qutip", "--underdamped", "0.8", str(gamma), "1.2")
+            motion = np.array([[0.0, 1.0], [-1.44, -gamma]])
+            for t in (0.0, 0.5, 2.0):
+                exact = 0.64 / 1.44 * expm(motion * t)[0, 0]
+                self.assertAlmostEqual(kernel_of(bath[0], t), exact, delta=1e-9, msg=f"{gamma} {t}")
+
+    def test_densities_and_their_counter_terms(self):
+        a, c, pi = 0.1, 2.0, math.pi
+        cases = [
+            (["qutip", "--ohmic", a, c, 1.0], lambda w: a * w * math.exp(-w / c), math.inf),
+            (["qutip", "--ohmic", a, c, 0.5], lambda w: a * math.sqrt(w * c) * math.exp(-w / c), math.inf),
+            (["oqupy", "--power-law", a, 1.0, c], lambda w: 2 * pi * a * w * math.exp(-w / c), math.inf),
+            (
+                ["oqupy", "--power-law", a, 3.0, c, "--cutoff-type", "gaussian"],
+                lambda w: 2 * pi * a * w**3 / c**2 * math.exp(-((w / c) ** 2)),
+                math.inf,
+            ),
+            (["oqupy", "--power-law", a, 1.0, c, "--cutoff-type", "hard"], lambda w: 2 * pi * a * w, c),
+        ]
+        for arguments, density, end in cases:
+            with self.subTest(arguments):
+                outcome, environments = self.imported("--from", *arguments)
+                self.assert_code(outcome, 0)
+                names = environments[0]["parameters"] | {"exp": math.exp}
+                for w in (0.3, 1.0, 1.9):
+                    typed = eval(environments[0]["spectral_density"].replace("^", "**"), {}, names | {"w": w})
+                    self.assertAlmostEqual(typed, density(w), delta=1e-13)
+                self.assertEqual(environments[0].get("omega_max", math.inf), end)
+                stiffness = 2 / pi * quad(lambda w: density(w) / w, 0.0, end, epsabs=1e-12)[0]
+                stated = float(outcome.out.split("subtract ")[1].split("/2 x^2")[0])
+                self.assertAlmostEqual(stated, stiffness, delta=1e-8)
+
+    def test_chains_of_bosons_have_the_kernel_of_their_density(self):
+        # J = 2 pi alpha w below 1: the recurrence of the Jacobi polynomials with the weight w on [0, 1].
+        n, alpha = 60, 0.1
+        k = np.arange(n)
+        e = 0.5 * (1 + 1 / ((2 * k + 1) * (2 * k + 3)))
+        t = np.sqrt((k[1:]) * (k[1:] + 1)) / (2 * (2 * k[1:] + 1))
+        outcome, environments = self.imported(
+            "--from", "mpsdynamics", text=f"{rows(e)}{rows(t)}{math.sqrt(alpha)}\n"
+        )
+        self.assertAlmostEqual(float(outcome.out.split("subtract ")[1].split("/2 x^2")[0]), 4 * alpha, delta=4 * alpha / n**2)
+        for time in (0.5, 3.0, 20.0):
+            exact = 4 * alpha * math.sin(time) / time
+            self.assertAlmostEqual(kernel_of(environments[0], time), exact, delta=4 * alpha / n**2)
+
+    def test_one_ports_have_the_resistance_of_their_reflection(self):
+        # 30 Ohm in parallel with 2 pF, in the three forms of reflections.
+        z = lambda w: 1 / (1 / 30 + 2e-12j * w)  # noqa: E731
+        for form in ("MA", "RI", "DB"):
+            text = f"! a comment\n# GHz S {form} R 50\n"
+            for gigahertz in range(1, 21):
+                s = (z(2e9 * math.pi * gigahertz) - 50) / (z(2e9 * math.pi * gigahertz) + 50)
+                size = abs(s) if form == "MA" else 20 * math.log10(abs(s))
+                pair = (s.real, s.imag) if form == "RI" else (size, math.degrees(np.angle(s)))
+                text += f"{gigahertz} {pair[0]!r} {pair[1]!r}\n"
+            target = self.new_folder() / "port.toml"
+            outcome, _ = self.imported("--from", "touchstone", "-o", target, text=text)
+            self.assertIn("give --omega-max", outcome.text)
+            self.bath_file(target, "--from", "touchstone", "--omega-max", "1.25e11", text=text)
+            table = np.loadtxt(target.with_suffix(".txt"))
+            w = table[:-1, 0]
+            self.assertEqual(len(w), 19)
+            np.testing.assert_allclose(table[:-1, 1], w * z(w).real, rtol=1e-9)
+
+    def bath_file(self, target, *arguments, text):
+        outcome, _ = self.imported(*arguments, "-o", target, "--overwrite", text=text)
+        self.assert_code(outcome, 0)
+        return tomllib.loads(target.read_text())["environments"]
+
+    def test_tables_of_kernels_are_read_by_recipes(self):
+        t = np.linspace(0.0, 40.0, 801)
+        target = self.new_folder() / "kernel.toml"
+        text = rows(np.column_stack([t, 0.8 * np.exp(-t)]))
+        environments = self.bath_file(target, "--from", "gleqpy", "--time-unit", "1", "--mass", "2", text=text)
+        (self.folder / "kernel.txt").write_text(target.with_suffix(".txt").read_text())
+        environments[0]["tolerance"] = 1e-3
+        times, v = self.velocity(environments)
+        drift = np.array([[0.0, -1.6], [1.0, 1.0]])
+        # The tolerance bounds the integral of the kernel's error, relative to 1.6, over the time of the run.
+        np.testing.assert_allclose(v, velocities(drift, times), rtol=0, atol=1e-3 * 1.6 * 5)
+
+    def test_existing_files_are_kept(self):
+        target = self.new_folder() / "bath.toml"
+        target.write_text("kept")
+        outcome, _ = self.imported("--from", "qutip", "--drude", "1", "1", "-o", target)
+        self.assertIn("exists already; --overwrite replaces it", outcome.text)
+        self.assertEqual((outcome.code, target.read_text()), (2, "kept"))
+
+    def test_what_is_no_bath_is_refused_with_its_line(self):
+        cold = ARROW.copy()
+        cold[0, 0] = 0.5
+        a = "<A shape='(2,2)'>[1, 1, -1, 2]</A>\n"
+        one = ["--time-unit", "1"]
+        cases = [
+            ("gle4md", "3\n" + rows(ARROW), one, "source:2: 25 numbers follow, but a square matrix"),
+            ("gle4md", "1\n1 2\n3 x\n", one, "source:3: `x` is not a finite number"),
+            ("lammps-gle", "1 2 3", one, "source:1: 3 numbers follow"),
+            ("lammps-gle", rows(ARROW), [], "give --time-unit"),
+            ("lammps-gle", rows(ARROW), ["--time-unit", "fortnight"], "--time-unit fortnight is neither"),
+            ("lammps-gle", rows(-ARROW), one, "is negative, which is no friction"),
+            ("lammps-gle", rows(cold), one, "no bath at one temperature has this kernel"),
+            ("lammps-gle", "1 1\n-1 -2", one, "do not decay"),
+            ("gleqpy", "1 1 0 0\n 0 1 1 0\n 0 0 1 1\n 1 0 0 1", one, "too close to a matrix with one eigenvector"),
+            ("i-pi", "\n<A shape='(4,9,9)'>[]</A>", one, "source:2: a matrix of shape (4,9,9)"),
+            ("i-pi", a + "<C shape='(2,2)'>[300, 0, 0, 400]</C>", one, "source:2: C is not a temperature times"),
+            ("i-pi", "<A shape='(2,2)'>[1, 1, 2]</A>", one, "3 numbers follow"),
+            ("i-pi", "<B/>", one, "there is no element <A"),
+            ("lammps-gld", "fix 1 all gld 1 1 2 82885 pprony 0.5 1", one, "source:1: N = 2 pairs"),
+            ("lammps-gld", "pair_style lj", one, "there is no line `fix"),
+            ("mpsdynamics", "1 2\n0.5", [], "N energies, N - 1 hoppings"),
+            ("mpsdynamics", "0.1 0.1\n0.5\n1", [], "chains of finite temperature"),
+            ("qutip", "", ["--drude", "1", "1"], "typed by its numbers, without a file"),
+            ("lammps-gle", rows(ARROW), [*one, "--drude", "1", "1"], "--drude is not for --from lammps-gle"),
+        ]
+        for name, text, more, message in cases:
+            with self.subTest(name, text=text):
+                outcome, _ = self.imported("--from", name, *more, text=text)
+                self.assertEqual(outcome.code, 2)
+                self.assertIn(message, outcome.text)
+        for arguments, message in (
+            (["--from", "qutip"], "give one spectrum, such as --drude 0.3 1.0"),
+            (["--from", "i-pi"], "give the FILE to read"),
+            (["--from", "oqupy", "--drude", "1", "1"], "--drude is not a spectrum of oqupy"),
+            (["--from", "qutip", "--drude", "1", "-1"], "-1 is not positive"),
+            (["absent", "--from", "gle4md"], "cannot read absent"),
+        ):
+            with self.subTest(arguments):
+                outcome, _ = self.imported(*arguments)
+                self.assertEqual(outcome.code, 2)
+                self.assertIn(message, outcome.text)
+
+
+if __name__ == "__main__":
+    unittest.main()
