@@ -56,11 +56,14 @@ Experiment::Experiment(const Recipe& recipe, const Program& program, Mistakes& m
   system_is_valid_ = is_readable && mistakes.count() == before_system;
   where_readable([&] { read_end(); });
   where_readable([&] { read_output_plan(mistakes); });
-  for (const Section& section : recipe_.integrators) {
-    cases_are_complete_ &= where_readable([&] { cases_.push_back(read_case(section, mistakes)); });
-  }
   for (Section& section : recipe_.environments) {
     where_readable([&] { keep_text_of_file(section, communicator()); });
+    keep_temperature_at_start(section, mistakes);
+    if (end_) check_temperatures({read_temperature_in_time(section)}, *end_, section, mistakes);
+  }
+  if (end_) check_temperatures(system_.temperature_in_time, *end_, recipe_.system, mistakes);
+  for (const Section& section : recipe_.integrators) {
+    cases_are_complete_ &= where_readable([&] { cases_.push_back(read_case(section, mistakes)); });
   }
   // Each environment is built once to find its own mistakes, which do not depend on the step.
   for (std::size_t index = 0; index < recipe_.environments.size(); ++index) {
@@ -278,12 +281,16 @@ Problem Experiment::make_cold_problem(const Case& this_case, double step, bool c
       if (environment->attachment().nonlinear() == nullptr || system_.damping) continue;
       const EnvironmentProperties& properties = environment->properties();
       const double temperature = system_.temperature ? system_.temperature->maxCoeff() : properties.temperature;
-      problem.add_coupled_damper({environment->attachment(), properties.damping, is_noisy ? temperature : 0.0});
+      problem.add_coupled_damper({environment->attachment(), properties.damping, is_noisy ? temperature : 0.0,
+                                  !is_noisy                              ? nullptr
+                                  : !system_.temperature                 ? properties.temperature_in_time
+                                  : !system_.temperature_in_time.empty() ? system_.temperature_in_time.front()
+                                                                         : nullptr});
     }
     if (!is_noisy) return problem;
     const Diffusion noise = diffusion(this_case, environments, damping);
     if (!noise.unsupported_reason.empty()) throw UnreadableValue();
-    if (!noise.matrix.isZero(0.0)) problem.add_noise(noise.matrix);
+    if (!noise.matrix.isZero(0.0)) problem.add_noise(noise.matrix, noise.in_time);
     return problem;
   }
   ParticleSystem with_action = start;
@@ -310,7 +317,16 @@ Experiment::Diffusion Experiment::diffusion(const Case& this_case,
         !system_.temperature->isConstant((*system_.temperature)[0], 0.0)) {
       return {{}, "an environment whose `couple` is not linear has one temperature; use one in [system]"};
     }
-    if (const auto matrix = momentum_diffusion(damping, *system_.temperature)) return {*matrix};
+    const auto& in_time = system_.temperature_in_time;
+    bool is_coupled = false;
+    for (std::size_t i = 0; i < in_time.size(); ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        is_coupled = is_coupled || (in_time[i] != in_time[j] &&
+                                    damping(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) != 0.0);
+      }
+    }
+    const auto matrix = momentum_diffusion(damping, *system_.temperature);
+    if (matrix && !is_coupled) return {*matrix, {}, in_time};
     return {{},
             "the damping couples particles of different temperatures, for which no Langevin noise is defined; use one "
             "temperature"};
@@ -332,8 +348,14 @@ Experiment::Diffusion Experiment::diffusion(const Case& this_case,
     if (environments[i]->attachment().nonlinear() != nullptr) continue;
     environments[i]->attachment().add_outer(properties.temperature * properties.damping, matrix);
   }
+  const std::optional<TemperaturesInTime> in_time = temperatures_in_time(environments, system_.size(), false);
+  if (!in_time || (system_.damping && !in_time->empty())) {
+    return {{},
+            "temperatures that depend on the time are of environments that share no coordinate, with the damping that "
+            "these imply: set `kT` in [system] instead"};
+  }
   if (system_.damping) matrix = environments.front()->properties().temperature * damping;
-  return {matrix};
+  return {matrix, {}, *in_time};
 }
 
 Problem Experiment::make_clamped_problem(const Case& this_case) const {

@@ -63,6 +63,7 @@ class Experiment {
   struct Diffusion {
     Eigen::MatrixXd matrix;
     std::string unsupported_reason = {};
+    TemperaturesInTime in_time = {};
   };
   /// @note Collective.
   Diffusion diffusion(const Case& this_case) const {

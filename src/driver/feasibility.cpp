@@ -394,6 +394,17 @@ void Feasibility::check_white_environments(std::size_t index, Mistakes& mistakes
     }
     others.push_back(&environment);
   }
+  if (this_case.closed && !temperatures_in_time(problem.environments(), problem.q.size(), true)) {
+    mistakes.add(this_case.options.where("on"),
+                 fmt::format("{}: one coordinate has the white noise of several environments, one of which has a `kT` "
+                             "that depends on t, so that their sum is undefined; give it one of them",
+                             this_case.name));
+  }
+  if (problem.noise() != nullptr && problem.noise()->depends_on_time() &&
+      std::holds_alternative<ExactFlow>(this_case.scheme)) {
+    mistakes.add(this_case.options.where("method"), fmt::format("{}: the exact flow is that of a constant `kT`{}",
+                                                                description_of(this_case), advice_for(this_case)));
+  }
   if (!this_case.closed || !std::holds_alternative<ExactFlow>(this_case.scheme)) return;
   const bool is_alone = problem.stepped_environments().empty();
   if (problem.heat.size() == 0 && (problem.noise() == nullptr || is_alone)) return;

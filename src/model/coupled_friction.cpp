@@ -31,7 +31,7 @@ void CoupledFriction::jacobians(const Eigen::VectorXd& q, const Eigen::VectorXd&
   by_v.setZero(v.size(), v.size());
   if (other_) other_->jacobians(q, v, t, by_q, by_v);
   Eigen::MatrixXd second(v.size(), v.size());
-  for (const auto& [attachment, damping, temperature] : dampers_) {
+  for (const auto& [attachment, damping, temperature, in_time] : dampers_) {
     const auto gradient = attachment.gradient_at(q, t);
     by_v -= damping * gradient * gradient.transpose();
     std::vector<double> unit(static_cast<std::size_t>(attachment.axes()), 0.0);

@@ -6,6 +6,7 @@
 // Stratonovich are the same.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "model/attachment.hpp"
 #include "model/force.hpp"
 #include "model/noise_stream.hpp"
+#include "model/thermal/temperature_in_time.hpp"
 
 namespace bathline {
 
@@ -20,7 +22,9 @@ namespace bathline {
 struct CoupledDamper {
   Attachment attachment;
   double damping;
-  double temperature;
+  double temperature;  // of the start
+  std::shared_ptr<const TemperatureInTime> in_time = nullptr;
+  double temperature_at(double t) const { return in_time ? std::max(in_time->at(t), 0.0) : temperature; }
 };
 
 /// The friction of all of them as one force, with another drag of the particles, and their noise.

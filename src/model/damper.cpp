@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "model/environment_catalogue.hpp"
+#include "model/thermal/temperature_in_time.hpp"
 
 namespace bathline {
 
@@ -14,10 +15,12 @@ namespace {
 /// It has no state: the particles' damping matrix and noise contain it (Problem).
 class Damper final : public Environment {
  public:
-  Damper(std::string name, Attachment attachment, double damping, double temperature, const Communicator& communicator)
+  Damper(std::string name, Attachment attachment, double damping, double temperature,
+         std::shared_ptr<const TemperatureInTime> in_time, const Communicator& communicator)
       : Environment(std::move(name), std::move(attachment), communicator),
         damping_(damping),
-        temperature_(temperature) {}
+        temperature_(temperature),
+        in_time_(std::move(in_time)) {}
 
   std::int64_t bytes(const Scheme&) const override { return 0; }
   LumpedNetwork assemble(std::int64_t) const override { return {}; }
@@ -38,11 +41,13 @@ class Damper final : public Environment {
     EnvironmentProperties properties;
     properties.damping = properties.white_damping = damping_;
     properties.temperature = properties.white_temperature = temperature_;
+    properties.temperature_in_time = in_time_;
     properties.loses_energy = properties.is_white = true;
     return properties;
   }
 
   double damping_, temperature_;
+  std::shared_ptr<const TemperatureInTime> in_time_;
 };
 
 std::unique_ptr<Environment> build_damper(const Section& section, const ParticleSystem& system, const RunTimes&,
@@ -50,7 +55,7 @@ std::unique_ptr<Environment> build_damper(const Section& section, const Particle
   std::optional<Attachment> attachment = read_attachment(section, system, mistakes);
   if (!attachment) return nullptr;
   return std::make_unique<Damper>(section.text("name"), std::move(*attachment), section.number("damping"),
-                                  section.number("kT"), communicator);
+                                  section.number("kT"), read_temperature_in_time(section), communicator);
 }
 
 }  // namespace
@@ -65,8 +70,7 @@ EnvironmentKind damper_kind() {
            .keywords = {"langevin", "langevin bath", "white noise", "friction", "dashpot", "thermostat"},
            .parameters = {attach_parameter("index of the particle that the damper acts on, from 0"),
                           required("damping", ValueType::number, "kg/s", "damping constant D", Bound::positive),
-                          defaulted("kT", ValueType::number, "J", "0.0", "kT of the noise; 0: friction alone",
-                                    Bound::nonnegative)},
+                          temperature_parameter("kT of the noise; 0: friction alone")},
            .notes =
                "In closed runs it acts beside lines, baths and memories as the damping and the noise of open runs "
                "do, under every method that takes them: a closed run with dampers alone is the open run. Decays of a "
@@ -83,7 +87,9 @@ EnvironmentKind damper_kind() {
                "(s'.v) "
                "at the positions of kicks and stages, under `gamma` below 1/2 that of the line on its characteristic "
                "grid; the noise acts by its exact flow at fixed positions, in the middle of `baoab` and before and "
-               "after the steps of others, but under `gamma` with 0 as an impulse. In open runs it implies damping and "
+               "after the steps of others, but under `gamma` with 0 as an impulse. A `kT` that depends on t is "
+               "that of the middle of every part of a step that draws noise, so that methods keep their order. In open "
+               "runs it implies damping and "
                "noise as every "
                "environment does; `damping` in [system], which replaces what environments imply, is refused beside "
                "it."},

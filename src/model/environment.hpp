@@ -19,6 +19,8 @@
 
 namespace bathline {
 
+class TemperatureInTime;
+
 /// Properties of an environment that are known before the run; the same on every rank.
 struct EnvironmentProperties {
   struct Echo {
@@ -32,8 +34,9 @@ struct EnvironmentProperties {
   double highest_frequency = 0.0;  ///< supremum of the moduli of its eigenvalues with the head clamped, rad/s
   double fastest_decay = 0.0;      ///< the highest decay rate of its modes with the head clamped, 1/s
   double temperature = 0.0;        ///< kT of its start, J; 0 at rest
-  bool loses_energy = false;       ///< by dashpots, exponential decay or a matched end
-  bool is_linear = true;           ///< whether its lumped network has all of its forces, and `couple` is linear
+  std::shared_ptr<const TemperatureInTime> temperature_in_time = nullptr;  ///< of its noise, if it is not constant
+  bool loses_energy = false;  ///< by dashpots, exponential decay or a matched end
+  bool is_linear = true;      ///< whether its lumped network has all of its forces, and `couple` is linear
   /// The part of D that acts as -D x' on the head without delay, and the kT, J, of its white noise; integrators apply
   /// both as the damping and the noise of the particles.
   double white_damping = 0.0, white_temperature = 0.0;

@@ -115,6 +115,14 @@ std::optional<Attachment> read_couple(const Section& section, const ParticleSyst
   }
 }
 
+Parameter temperature_parameter(const std::string& doc) {
+  Parameter parameter =
+      defaulted("kT", ValueType::number, "J", "0.0",
+                doc + "; a formula in `t` where it changes with the time, as \"1 + t/10\"", Bound::nonnegative);
+  parameter.alternative_types = {ValueType::text};
+  return parameter;
+}
+
 std::optional<Attachment> read_attachment(const Section& section, const ParticleSystem& system, Mistakes& mistakes) {
   if (section.has("couple")) return read_couple(section, system, mistakes);
   if (section.has("parameters") && !section.has("kernel") && !section.has("spectral_density")) {

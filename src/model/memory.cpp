@@ -10,6 +10,7 @@
 #include "model/memory/passivity.hpp"
 #include "model/kernels/adaptive_quadrature.hpp"
 #include "model/kernels/from_recipe.hpp"
+#include "model/thermal/temperature_in_time.hpp"
 
 namespace bathline {
 
@@ -89,6 +90,15 @@ bool lacks_terms(const Section& section) {
   return lacks("rate") || (is_sum ? lacks("cosine") || lacks("sine") : lacks("stiffness"));
 }
 
+/// With a kernel in common the ramp of temperature would depend on the bath that is imagined behind it.
+std::unique_ptr<Environment> refuse_temperature(const Section& section, Mistakes& mistakes) {
+  mistakes.add(
+      section.where("kT"),
+      "`kT` can depend on t where every term of a Prony series has noise of its own, by `stiffness` and `rate` "
+      "without `quantum`: with one source of noise for several terms the motion would be another one");
+  return nullptr;
+}
+
 std::unique_ptr<Environment> build_memory(const Section& section, const ParticleSystem& system, const RunTimes& run,
                                           const Communicator& communicator, Mistakes& mistakes) {
   const std::size_t before = mistakes.count();
@@ -113,6 +123,7 @@ std::unique_ptr<Environment> build_memory(const Section& section, const Particle
                      : "quantum noise diverges for white friction; leave `damping` or `quantum` out");
     return nullptr;
   }
+  if (section.has(kt_in_time) && (has_kernel || is_quantum(section))) return refuse_temperature(section, mistakes);
   if (has_kernel) return build_from_kernel(section, system, run, communicator, mistakes);
   if (lacks_terms(section)) {
     mistakes.add(
@@ -142,10 +153,13 @@ std::unique_ptr<Environment> build_memory(const Section& section, const Particle
   std::optional<Attachment> attachment = read_attachment(section, system, mistakes);
   if (mistakes.count() > before) return nullptr;
   const std::string& name = section.text("name");
+  if (bath && section.has(kt_in_time)) return refuse_temperature(section, mistakes);
   if (bath) return std::make_unique<ColouredNoiseMemory>(name, std::move(*attachment), terms, bath, communicator);
   const double damping = section.has("damping") ? section.number("damping") : 0.0;
-  return std::make_unique<PronyMemory>(name, std::move(*attachment), terms, section.number("kT"), communicator,
-                                       damping);
+  auto memory =
+      std::make_unique<PronyMemory>(name, std::move(*attachment), terms, section.number("kT"), communicator, damping);
+  memory->set_temperature_in_time(read_temperature_in_time(section));
+  return memory;
 }
 
 Parameter term_parameter(const char* name, const char* units, const char* doc, Bound bound) {
@@ -168,8 +182,7 @@ EnvironmentKind memory_environment_kind() {
       "damping", ValueType::number, "kg/s",
       "beside a sum of terms: white friction D, so that the kernel is 2 D delta(t) and the sum", Bound::positive));
   for (Parameter& parameter : kernel_parameters()) parameters.push_back(std::move(parameter));
-  parameters.push_back(defaulted("kT", ValueType::number, "J", "0.0",
-                                 "kT of the thermal start, and of the noise of decaying terms", Bound::nonnegative));
+  parameters.push_back(temperature_parameter("kT of the thermal start, and of the noise of decaying terms"));
   parameters.push_back({.name = "quantum",
                         .type = ValueType::boolean,
                         .doc =
@@ -198,7 +211,10 @@ EnvironmentKind memory_environment_kind() {
            "exactly in half steps before and after those of the particles: they then have order 2 at most, and "
            "compositions with negative substeps are refused, as is `lobatto` with more than two stages. The energy "
            "that the terms have dissipated is in the ledger. At a positive temperature every term has noise and starts "
-           "from its Gibbs distribution: the force on a clamped particle has the autocorrelation kT gamma(t). On "
+           "from its Gibbs distribution: the force on a clamped particle has the autocorrelation kT gamma(t). With a "
+           "`kT` "
+           "that depends on t every term has a reservoir of its own at that temperature, which is a choice: other "
+           "reservoirs with the same kernel give another motion. On "
            "linear systems `gamma` with 0.5 and `gauss` then have the Gibbs distribution at any step, "
            "`stoermer-verlet` that of the positions, and `gamma` with 0 and 1 that of the positions half a drift later "
            "or earlier. Terms that are passive only together have that noise from a filter with the poles of the "

@@ -14,6 +14,8 @@
 
 namespace bathline {
 
+class TemperatureInTime;
+
 /// A quantity recorded beside positions, momenta and energies: value(q, v, t), plus the time integral of
 /// integrand(q, v) along the trajectory where that is given.
 struct Observable {
@@ -52,6 +54,8 @@ struct ParticleSystem {
   std::optional<Eigen::MatrixXd> damping;
   /// kT of every degree of freedom in J, if the recipe states it; else the environments imply it.
   std::optional<Eigen::VectorXd> temperature;
+  /// Where it depends on the time; `temperature` is that of the start.
+  std::vector<std::shared_ptr<const TemperatureInTime>> temperature_in_time;
   /// The nonconservative force f, if there is one; minus its work is counted as dissipated.
   std::shared_ptr<const Force> force;
   /// External forces of closed and open runs, if there are any: the force a and the drive d, which do work.

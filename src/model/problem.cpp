@@ -35,7 +35,8 @@ Problem::Problem(const ParticleSystem& system, Eigen::MatrixXd damping,
     if (properties.white_damping == 0.0) continue;
     ++white;
     if (environment->attachment().nonlinear() != nullptr) {
-      coupled_friction_.add({environment->attachment(), properties.white_damping, properties.white_temperature});
+      coupled_friction_.add({environment->attachment(), properties.white_damping, properties.white_temperature,
+                             properties.temperature_in_time});
       continue;
     }
     if (diffusion.size() == 0) diffusion.setZero(system.size(), system.size());
@@ -43,7 +44,9 @@ Problem::Problem(const ParticleSystem& system, Eigen::MatrixXd damping,
     environment->attachment().add_outer(properties.white_temperature * properties.white_damping, diffusion);
   }
   set_coupled_friction_in_drag(true);
-  if (!diffusion.isZero(0.0)) add_noise(diffusion);
+  if (!diffusion.isZero(0.0)) {
+    add_noise(diffusion, temperatures_in_time(environments_, system.size(), true).value_or(TemperaturesInTime{}));
+  }
   if (white > 1 || (white == 1 && system.force)) heat = Eigen::VectorXd::Zero(system.size());
   if (system.contact) {
     z = system.contact->z0;
@@ -55,6 +58,28 @@ Problem::Problem(const ParticleSystem& system, Eigen::MatrixXd damping,
   p += LegendreTransform(system.lagrangian, Eigen::VectorXd::Zero(system.size()), q, v, z).momentum(q, v, 0.0, z);
   legendre_.emplace(system.lagrangian, system_.mass, q, v, z);
   if (system_.mass != system.mass) legendre_->find_velocity(q, p, 0.0, z, v);
+}
+
+std::optional<TemperaturesInTime> temperatures_in_time(const std::vector<std::unique_ptr<Environment>>& environments,
+                                                       Eigen::Index size, bool of_white_parts) {
+  const auto dofs = static_cast<std::size_t>(size);
+  TemperaturesInTime by_dof(dofs);
+  std::vector<bool> has_noise(dofs);
+  bool any = false;
+  for (const auto& environment : environments) {
+    const EnvironmentProperties& properties = environment->properties();
+    if (environment->attachment().nonlinear() != nullptr || (of_white_parts && properties.white_damping == 0.0))
+      continue;
+    any = any || properties.temperature_in_time != nullptr;
+    for (const Attachment::Term& term : environment->attachment().terms()) {
+      const auto dof = static_cast<std::size_t>(term.coordinate);
+      if (has_noise[dof] && by_dof[dof] != properties.temperature_in_time) return std::nullopt;
+      has_noise[dof] = true;
+      by_dof[dof] = properties.temperature_in_time;
+    }
+  }
+  if (!any) by_dof.clear();
+  return by_dof;
 }
 
 void Problem::set_damping(Eigen::MatrixXd damping) {

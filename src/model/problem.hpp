@@ -58,7 +58,9 @@ class Problem {
   const Eigen::MatrixXd& damping() const { return damping_; }
   void set_damping(Eigen::MatrixXd damping);
   /// Adds white noise with the momentum diffusion D, J kg/s.
-  void add_noise(const Eigen::MatrixXd& diffusion) { noise_.emplace(diffusion); }
+  void add_noise(const Eigen::MatrixXd& diffusion, TemperaturesInTime temperatures = {}) {
+    noise_.emplace(diffusion, std::move(temperatures));
+  }
   /// Adds white friction and noise on a nonlinear coupling, which C and D do not contain.
   void add_coupled_damper(CoupledDamper damper);
   CoupledFriction& coupled_friction() { return coupled_friction_; }
@@ -145,5 +147,11 @@ class Problem {
   mutable Eigen::VectorXd displacement_;
   mutable std::vector<double> head_, force_;  // of the environment with the most axes
 };
+
+/// By degree of freedom, of the white parts of the environments or of all that they stand for in open runs; empty where
+/// all are constant, nothing where one coordinate has the noise of several environments whose temperatures are not in
+/// proportion.
+std::optional<TemperaturesInTime> temperatures_in_time(const std::vector<std::unique_ptr<Environment>>& environments,
+                                                       Eigen::Index size, bool of_white_parts);
 
 }  // namespace bathline

@@ -26,8 +26,8 @@ std::vector<Parameter> system_keys() {
   Parameter thermal_energy =
       optional("kT", numbers, "J",
                "Thermal energy of open runs, whose noise balances the damping: one number, one for each particle, or a "
-               "formula in the particle's index `i`, from 0, and the number `n` of particles; default: as the "
-               "environments imply.",
+               "formula in the particle's index `i`, from 0, the number `n` of particles and the time `t`; default: as "
+               "the environments imply.",
                Bound::nonnegative);
   thermal_energy.alternative_types = {number, text};
   Parameter start =

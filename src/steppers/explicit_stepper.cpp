@@ -182,7 +182,8 @@ class ExplicitStepper final : public Stepper {
     if (friction.is_noisy()) numbers = friction.numbers(problem_.clock.steps, 0);
     secant_.setZero(force_.size());
     for (std::size_t d = 0, number = 0; d < stretches_.size(); ++d) {
-      const auto& [attachment, damping, temperature] = friction.dampers()[d];
+      const CoupledDamper& damper = friction.dampers()[d];
+      const double damping = damper.damping, temperature = damper.temperature_at(problem_.clock.at(0.5));
       force_on_head_.assign(stretches_[d].size(), 0.0);
       for (std::size_t axis = 0; axis < force_on_head_.size(); ++axis, ++number) {
         const double secant = stretches_[d][axis] / h_;
@@ -190,7 +191,7 @@ class ExplicitStepper final : public Stepper {
         if (temperature > 0.0) force_on_head_[axis] += std::sqrt(2.0 * damping * temperature / h_) * numbers[number];
         if (!problem_.is_noisy()) problem_.dissipated += h_ * damping * secant * secant;
       }
-      attachment.distribute(problem_.q, 0.0, force_on_head_, secant_);
+      damper.attachment.distribute(problem_.q, 0.0, force_on_head_, secant_);
     }
     force_ += secant_;
   }

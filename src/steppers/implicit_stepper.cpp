@@ -129,7 +129,7 @@ void ImplicitStepper::add_friction_heads() {
   const bool is_line = scheme_.stages() == 1 && scheme_.a(0, 0) > 0.5 && scheme_.a(0, 0) < 1.0 &&
                        std::abs(scheme_.a(0, 0) + scheme_.a_hat(0, 0) - 1.0) < 1e-12;
   if (!is_line) return;
-  for (const auto& [attachment, damping, temperature] : problem_.coupled_friction().dampers()) {
+  for (const auto& [attachment, damping, temperature, in_time] : problem_.coupled_friction().dampers()) {
     problem_.set_coupled_friction_in_drag(false);
     heads_.push_back({no_environment, &attachment, damping, true,
                       std::vector<double>(static_cast<std::size_t>(attachment.axes())),

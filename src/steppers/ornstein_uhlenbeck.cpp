@@ -43,6 +43,10 @@ OrnsteinUhlenbeck::OrnsteinUhlenbeck(Problem& problem, double duration)
   problem.set_damping(Eigen::MatrixXd::Zero(n, n));
 }
 
+double OrnsteinUhlenbeck::middle(int draw) const {
+  return problem_.clock.at(duration_ < 0.75 * problem_.clock.h ? 0.25 + 0.5 * draw : 0.5);
+}
+
 void OrnsteinUhlenbeck::advance(int draw) {
   if (draw == 1) advance_couplings(draw);
   advance_by_matrix(draw);
@@ -65,7 +69,8 @@ void OrnsteinUhlenbeck::advance_couplings(int draw) {
   const Eigen::VectorXd& mass = problem_.system().mass;
   for (std::size_t i = 0; i < baths.size(); ++i) {
     const std::size_t index = draw == 0 ? i : baths.size() - 1 - i;
-    const auto& [attachment, damping, temperature] = *baths[index].damper;
+    const auto& [attachment, damping, start_temperature, in_time] = *baths[index].damper;
+    const double temperature = baths[index].damper->temperature_at(middle(draw));
     const auto gradient = attachment.gradient_at(problem_.q, 0.0).col(baths[index].axis);
     const double b = gradient.cwiseQuotient(mass).dot(gradient);
     if (b == 0.0) continue;
@@ -83,7 +88,16 @@ void OrnsteinUhlenbeck::advance_by_matrix(int draw) {
   next_.noalias() = decay_ * p_;
   if (WhiteNoise* noise = problem_.noise()) {
     const std::span<const double> numbers = noise->numbers(problem_.clock.steps, draw, dofs_.size());
-    next_.noalias() += root_ * Eigen::Map<const Eigen::VectorXd>(numbers.data(), next_.size());
+    const Eigen::Map<const Eigen::VectorXd> drawn(numbers.data(), next_.size());
+    if (noise->depends_on_time()) {
+      const Eigen::VectorXd impulse = root_ * drawn;
+      for (std::size_t i = 0; i < dofs_.size(); ++i) {
+        const auto k = static_cast<Eigen::Index>(i);
+        next_[k] += noise->amplitude(dofs_[i], middle(draw)) * impulse[k];
+      }
+    } else {
+      next_.noalias() += root_ * drawn;
+    }
   }
   for (std::size_t i = 0; i < dofs_.size(); ++i) problem_.p[dofs_[i]] = next_[static_cast<Eigen::Index>(i)];
   const Eigen::VectorXd loss = 0.5 * (p_.cwiseAbs2() - next_.cwiseAbs2()).cwiseQuotient(mass_);

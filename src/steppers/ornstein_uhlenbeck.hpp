@@ -37,6 +37,8 @@ class OrnsteinUhlenbeck {
  private:
   void advance_by_matrix(int draw);
   void advance_couplings(int draw);
+  /// The time in the middle of the part of the step that a draw is for.
+  double middle(int draw) const;
 
   Problem& problem_;
   double duration_;

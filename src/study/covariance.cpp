@@ -212,6 +212,13 @@ bool has_noise_only(const Experiment& experiment, const Case& this_case) {
   });
 }
 
+bool has_temperature_in_time(const Experiment& experiment, const Case& this_case) {
+  if (!this_case.closed && experiment.system().temperature) return !experiment.system().temperature_in_time.empty();
+  const Problem problem = experiment.make_closed_problem(this_case, this_case.step);
+  return std::any_of(problem.environments().begin(), problem.environments().end(),
+                     [](const auto& environment) { return environment->properties().temperature_in_time != nullptr; });
+}
+
 std::unique_ptr<Study> make_covariance(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
   refuse_external_forces(recipe, mistakes);
   refuse_reserved_names(recipe, {"langevin"}, mistakes);
@@ -221,6 +228,11 @@ std::unique_ptr<Study> make_covariance(const Recipe& recipe, const Experiment& e
                  "a covariance study needs a linear system, but the potential of this one is not quadratic");
   }
   for (const Case& this_case : experiment.cases()) {
+    if (has_temperature_in_time(experiment, this_case)) {
+      mistakes.add(
+          this_case.options.where("on"),
+          fmt::format("a covariance study is of a stationary state: in `{}` a `kT` depends on t", this_case.name));
+    }
     if (this_case.noise && has_noise_only(experiment, this_case)) continue;
     mistakes.add(this_case.options.where("on"),
                  fmt::format("a covariance study needs noise: `{}` needs on = \"open\" and a `kT`, or on = \"closed\" "

@@ -112,6 +112,8 @@ std::string prony_keys(const std::vector<PronyTerm>& terms) {
 
 EquivalentEnvironment equivalent_environment(const Environment& environment, const std::string& attachment,
                                              const std::string& to, const std::string& file) {
+  if (environment.properties().temperature_in_time)
+    refuse(environment, "has a `kT` that depends on t, which this form alone can have");
   if (environment.properties().white_damping > 0.0)
     refuse(environment, "has white friction, which is no oscillator or exponential");
   if (to == "exponentials") return as_modes(environment, attachment);

@@ -85,7 +85,9 @@ class LumpedExplicitStepper final : public ExplicitEnvironmentStepper {
   /// The exact flow of the sites, with the random numbers of a draw.
   void apply_exact_flow(int draw, std::size_t axis, double seconds) const {
     LumpedEnvironment::Axis& row = environment_.axes()[axis];
-    row.dissipated += environment_.apply_exact_flow(seconds, x_[axis], environment_.numbers(draw, axis), row);
+    const double middle = applies_exact_flow_in_drift_ ? 0.5 : 0.25 + 0.5 * draw;
+    row.dissipated +=
+        environment_.apply_exact_flow(seconds, x_[axis], environment_.numbers(draw, axis, h_, middle), row);
   }
   void apply_exact_flow(int draw, double seconds) const {
     for (std::size_t axis = 0; axis < environment_.axes().size(); ++axis) apply_exact_flow(draw, axis, seconds);

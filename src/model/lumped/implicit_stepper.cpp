@@ -104,7 +104,7 @@ class LumpedImplicitStepper final : public ImplicitEnvironmentStepper {
   /// Sets the velocities and forces that are the noise of the step.
   void set_noise(std::size_t axis) {
     if (!has_noise_within()) return;
-    const std::span<const double> numbers = environment_.numbers(0, axis);
+    const std::span<const double> numbers = environment_.numbers(0, axis, h_, 0.5);
     noise_velocity_.setZero();
     noise_force_.setZero();
     std::size_t index = 0;
@@ -120,7 +120,8 @@ class LumpedImplicitStepper final : public ImplicitEnvironmentStepper {
   void apply_exact_flow(int draw) {
     for (std::size_t axis = 0; axis < environment_.axes().size(); ++axis) {
       LumpedEnvironment::Axis& row = environment_.axes()[axis];
-      row.dissipated += environment_.apply_exact_flow(0.5 * h_, x_[axis], environment_.numbers(draw, axis), row);
+      const std::span<const double> numbers = environment_.numbers(draw, axis, h_, 0.25 + 0.5 * draw);
+      row.dissipated += environment_.apply_exact_flow(0.5 * h_, x_[axis], numbers, row);
     }
   }
 

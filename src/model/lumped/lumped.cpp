@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "model/lumped/stepper.hpp"
+#include "model/thermal/temperature_in_time.hpp"
 #include "random/normal_batch.hpp"
 #include "solve/dense.hpp"
 
@@ -57,6 +58,7 @@ EnvironmentProperties LumpedEnvironment::describe() const {
   EnvironmentProperties properties;
   properties.sites = n;
   properties.temperature = temperature_;
+  properties.temperature_in_time = temperature_in_time_;
   properties.loses_energy = !dashpots_.isZero(0.0) || !mobilities_.isZero(0.0);
   properties.is_linear = !nonlinear_springs_;
   // If the head has a constant speed, every site has that speed after a while: a mass moves against its dashpot, driven
@@ -160,10 +162,16 @@ void LumpedEnvironment::prepare(const RngKey& key) {
   }
 }
 
-std::span<const double> LumpedEnvironment::numbers(int draw, std::size_t axis) {
+std::span<const double> LumpedEnvironment::numbers(int draw, std::size_t axis, double h, double middle) {
   if (!is_noisy()) return {};
   const std::size_t count = sites_.mobilities.size() + sites_.dashpots.size();
-  return noise_.at(static_cast<std::int64_t>(steps_), draw, axes_.size() * count).subspan(axis * count, count);
+  const std::span<const double> drawn =
+      noise_.at(static_cast<std::int64_t>(steps_), draw, axes_.size() * count).subspan(axis * count, count);
+  if (!temperature_in_time_) return drawn;
+  scaled_.assign(drawn.begin(), drawn.end());
+  const double amplitude = temperature_in_time_->amplitude((steps_ + middle) * h);
+  for (double& number : scaled_) number *= amplitude;
+  return scaled_;
 }
 
 std::vector<StateField> LumpedEnvironment::fields() {

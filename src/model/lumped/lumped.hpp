@@ -62,8 +62,14 @@ class LumpedEnvironment : public Environment, public Noisy {
   // For the steppers.
   double temperature() const { return temperature_; }
   bool is_noisy() const { return temperature_ > 0.0 && properties().loses_energy; }
-  /// The random numbers of draw 0 or 1 of the current step, in the order of `apply_exact_flow`.
-  std::span<const double> numbers(int draw, std::size_t axis);
+  /// The random numbers of draw 0 or 1 of the current step, in the order of `apply_exact_flow`. They are for the noise
+  /// at the temperature of the start; where that depends on the time, they are scaled for the part of a step of h whose
+  /// middle is this fraction of it.
+  std::span<const double> numbers(int draw, std::size_t axis, double h, double middle);
+  /// Sets the temperature of the noise after the start. Before the first use.
+  void set_temperature_in_time(std::shared_ptr<const TemperatureInTime> temperature) {
+    temperature_in_time_ = std::move(temperature);
+  }
   /// Makes the next step the current one.
   void end_step() { steps_ += 1.0; }
   /// The state by axis; empty except on the root.
@@ -91,7 +97,9 @@ class LumpedEnvironment : public Environment, public Noisy {
   Eigen::SparseMatrix<double> stiffness_;
   std::vector<Axis> axes_;
   double temperature_;
+  std::shared_ptr<const TemperatureInTime> temperature_in_time_;
   NoiseStream noise_;
+  std::vector<double> scaled_;
   double steps_ = 0.0;  // number of completed steps, a whole number; on rank 0
 };
 

@@ -25,8 +25,10 @@ Eigen::MatrixXd symmetric_root(const Eigen::MatrixXd& covariance) {
   return eigen.vectors * eigen.values.cwiseMax(0.0).cwiseSqrt().asDiagonal() * eigen.vectors.transpose();
 }
 
-WhiteNoise::WhiteNoise(Eigen::MatrixXd diffusion)
-    : diffusion_(std::move(diffusion)), impulse_(Eigen::VectorXd::Zero(diffusion_.rows())) {
+WhiteNoise::WhiteNoise(Eigen::MatrixXd diffusion, TemperaturesInTime temperatures)
+    : diffusion_(std::move(diffusion)),
+      temperatures_(std::move(temperatures)),
+      impulse_(Eigen::VectorXd::Zero(diffusion_.rows())) {
   for (Eigen::Index i = 0; i < diffusion_.rows(); ++i) {
     if (!diffusion_.row(i).isZero(0.0)) noisy_.push_back(static_cast<int>(i));
   }

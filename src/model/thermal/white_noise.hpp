@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "model/noise_stream.hpp"
+#include "model/thermal/temperature_in_time.hpp"
 
 namespace bathline {
 
@@ -27,13 +28,21 @@ class WhiteNoise {
  public:
   using Source = NoiseStream::Source;
 
-  /// With the momentum diffusion D, J kg/s.
-  explicit WhiteNoise(Eigen::MatrixXd diffusion);
+  /// With the momentum diffusion D, J kg/s, of the start, and where temperatures depend on the time. D couples degrees
+  /// of freedom of one temperature only.
+  explicit WhiteNoise(Eigen::MatrixXd diffusion, TemperaturesInTime temperatures = {});
   void begin(std::uint64_t seed, std::uint32_t realisation);
   /// Replaces the random numbers by those of `source`.
   void set_source(Source source) { numbers_.set_source(std::move(source)); }
 
   const Eigen::MatrixXd& diffusion() const { return diffusion_; }
+  bool depends_on_time() const { return !temperatures_.empty(); }
+  /// The noise of a degree of freedom at the time t over that at the start.
+  double amplitude(int dof, double t) const {
+    if (temperatures_.empty()) return 1.0;
+    const auto& temperature = temperatures_[static_cast<std::size_t>(dof)];
+    return temperature ? temperature->amplitude(t) : 1.0;
+  }
   /// Standard normal numbers; draws 0 and 1 of a step are independent of each other. `count` is the same at every call.
   std::span<const double> numbers(std::int64_t step, int draw, std::size_t count) {
     return numbers_.at(step, draw, count);
@@ -47,6 +56,7 @@ class WhiteNoise {
 
  private:
   Eigen::MatrixXd diffusion_;
+  TemperaturesInTime temperatures_;
   std::vector<int> noisy_;  // degrees of freedom with noise
   Eigen::MatrixXd root_;    // symmetric root of their 2 D
   Eigen::VectorXd impulse_;
@@ -65,6 +75,7 @@ void WhiteNoise::impulses(std::int64_t step, int count, double h, Put put) {
       for (std::size_t j = 0; j < noisy; ++j) {
         sum += root_(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) * drawn[j];
       }
+      if (!temperatures_.empty()) sum *= amplitude(noisy_[i], (static_cast<double>(step + k) + 0.5) * h);
       put(k, noisy_[i], root_h * sum);
     }
     drawn = drawn.subspan(noisy);

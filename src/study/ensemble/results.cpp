@@ -22,6 +22,7 @@ namespace {
 /// kT of the environments if all have the same, or that of an open run; NaN otherwise, and for quantum baths.
 double temperature(const Experiment& experiment, const Case& this_case) {
   if (const auto& stated = experiment.system().temperature; stated && !this_case.closed) {
+    if (!experiment.system().temperature_in_time.empty()) return std::numeric_limits<double>::quiet_NaN();
     return stated->isConstant((*stated)[0], 0.0) ? (*stated)[0] : std::numeric_limits<double>::quiet_NaN();
   }
   const Problem problem = experiment.make_closed_problem(this_case, this_case.step);
@@ -30,7 +31,9 @@ double temperature(const Experiment& experiment, const Case& this_case) {
     if (std::isnan(kt)) kt = environment->properties().temperature;
     auto* noisy = dynamic_cast<Noisy*>(environment.get());
     const bool is_classical = noisy == nullptr || noisy->is_classical();
-    if (environment->properties().temperature != kt || !is_classical) return std::numeric_limits<double>::quiet_NaN();
+    const bool is_constant = environment->properties().temperature_in_time == nullptr;
+    if (environment->properties().temperature != kt || !is_classical || !is_constant)
+      return std::numeric_limits<double>::quiet_NaN();
   }
   return kt;
 }
