@@ -166,6 +166,23 @@ class Import(FolderTest):
             exact = 4 * alpha * math.sin(time) / time
             self.assertAlmostEqual(kernel_of(environments[0], time), exact, delta=4 * alpha / n**2)
 
+    def test_matrix_modes_are_their_eigenvectors(self):
+        r, w, n = 0.7, 1.3, 3
+        rng = np.random.default_rng(3)
+        p, b = (x + x.T for x in rng.normal(size=(2, n, n)))
+        p += np.eye(n) * (np.abs(np.linalg.eigvalsh(p)).max() + w / r * np.abs(np.linalg.eigvalsh(b)).max())
+        p0 = np.diag([1.0, 0.0, 2.0])
+        text = f"{r} {w}\n{rows(p)}{rows(b)}# a mode that decays alone\n0.4 0\n{rows(p0)}"
+        environments = self.bath("--from", "matrix-modes", "--time-unit", "1", text=text)
+        self.assertEqual(len(environments), 2 * n + 2)
+        for t in (0.0, 0.6, 2.5):
+            total = np.zeros((n, n))
+            for environment in environments:
+                vector = eval(environment["couple"], {}, {f"x{i}": np.eye(n)[i] for i in range(n)})
+                total += kernel_of(environment, t) * np.outer(vector, vector)
+            exact = math.exp(-r * t) * (p * math.cos(w * t) + b * math.sin(w * t)) + math.exp(-0.4 * t) * p0
+            np.testing.assert_allclose(total, exact, rtol=0, atol=1e-13 * np.abs(p).max() * n)
+
     def test_one_ports_have_the_resistance_of_their_reflection(self):
         # 30 Ohm in parallel with 2 pF, in the three forms of reflections.
         z = lambda w: 1 / (1 / 30 + 2e-12j * w)  # noqa: E731
@@ -230,6 +247,9 @@ class Import(FolderTest):
             ("i-pi", "<B/>", one, "there is no element <A"),
             ("lammps-gld", "fix 1 all gld 1 1 2 82885 pprony 0.5 1", one, "source:1: N = 2 pairs"),
             ("lammps-gld", "pair_style lj", one, "there is no line `fix"),
+            ("matrix-modes", "1 2\n1 0\n0 1\n0 1\n1 0", one, "source:1: P r + B w has the negative eigenvalue"),
+            ("matrix-modes", "1 0\n1 0.5\n0 1", one, "source:1: P and B must be symmetric"),
+            ("matrix-modes", "1 2\n1", one, "source:1: n rows of P must follow"),
             ("mpsdynamics", "1 2\n0.5", [], "N energies, N - 1 hoppings"),
             ("mpsdynamics", "0.1 0.1\n0.5\n1", [], "chains of finite temperature"),
             ("qutip", "", ["--drude", "1", "1"], "typed by its numbers, without a file"),

@@ -42,6 +42,7 @@ constexpr std::size_t largest_matrix = 200;
 struct Bath {
   double white = 0.0;  // kg/s
   std::vector<PronyTerm> terms = {};
+  std::vector<std::string> couples = {};  // of each term, where not all are on one coordinate
   std::string keys = {};
   std::string rows = {};
   double bare_stiffness = 0.0;  // gamma(0) where the other program has no counter term, N/m
@@ -463,6 +464,59 @@ Bath read_touchstone(const BathSource& source) {
   return bath;
 }
 
+/// Symmetric matrices in x0, x1, ...: exp(-r t) (P cos(w t) + B sin(w t)) is the sum over both signs and the
+/// eigenvectors e of P r +- B w, with the values l, of l/(2 r) exp(-r t) (cos(w t) +- r/w sin(w t)) on e.x.
+Bath read_matrix_modes(const BathSource& source) {
+  const std::vector<Row> rows = number_rows(source, source.text, "#");
+  const double unit = time_unit(source), stiffness = source.mass / (unit * unit);
+  Bath bath;
+  for (std::size_t next = 0; next < rows.size();) {
+    const Row& head = rows[next];
+    if (head.numbers.size() != 2) fail(source, head.line, "must be the rate and the frequency of a mode");
+    const double r = head.numbers[0] / unit, w = head.numbers[1] / unit;
+    if (!(r > 0.0) || w < 0.0) fail(source, head.line, "the rate must be positive and the frequency not negative");
+    const std::size_t n = ++next < rows.size() ? rows[next].numbers.size() : 0, count = w > 0.0 ? 2 * n : n;
+    if (n == 0 || n > largest_matrix || next + count > rows.size()) {
+      fail(source, head.line, "n rows of P must follow, and n of B where the frequency is positive");
+    }
+    MatrixXd p = MatrixXd::Zero(static_cast<Index>(n), static_cast<Index>(n)), b = p;
+    for (std::size_t i = 0; i < count; ++i, ++next) {
+      if (rows[next].numbers.size() != n) fail(source, rows[next].line, fmt::format("must be {} numbers", n));
+      (i < n ? p : b).row(static_cast<Index>(i % n)) =
+          stiffness * Eigen::Map<const Eigen::RowVectorXd>(rows[next].numbers.data(), static_cast<Index>(n));
+    }
+    const double size = p.norm() + b.norm();
+    if ((p - p.transpose()).norm() + (b - b.transpose()).norm() > 1e-12 * size) {
+      fail(source, head.line,
+           "P and B must be symmetric: this kernel is not that of a system at rest without magnetic fields");
+    }
+    for (const double sign : {1.0, -1.0}) {
+      if (b.norm() == 0.0 && sign < 0.0) continue;  // the same as the other
+      const auto [values, vectors] = symmetric_eigen(p * r + sign * w * b);
+      for (Index j = 0; j < values.size(); ++j) {
+        if (values[j] < -1e-9 * size * (r + w)) {
+          fail(source, head.line,
+               fmt::format("P r {} B w has the negative eigenvalue {:.4g}: the mode is not passive by itself",
+                           sign > 0.0 ? "+" : "-", values[j]));
+        }
+        if (values[j] <= 1e-14 * size * (r + w)) continue;
+        const double k = values[j] / (b.norm() == 0.0 ? r : 2.0 * r);
+        bath.terms.push_back({k, r, w, b.norm() == 0.0 ? 0.0 : sign * k * r / w});
+        std::string couple;
+        for (std::size_t i = 0; i < n; ++i) {
+          const double e = vectors(static_cast<Index>(i), j);
+          if (e == 0.0) continue;
+          couple += fmt::format("{}{}*x{}", couple.empty() ? (e < 0.0 ? "-" : "") : (e < 0.0 ? " - " : " + "),
+                                toml_number(std::abs(e)), i);
+        }
+        bath.couples.push_back(couple);
+      }
+    }
+  }
+  bath.notes.push_back("Every eigenvector of P r + B w and P r - B w is an environment of its own.");
+  return bath;
+}
+
 struct Format {
   const char *name, *doc, *note;
   bool has_file;
@@ -482,6 +536,8 @@ constexpr Format formats[] = {
      read_spectrum},
     {"oqupy", "--power-law, with J = sum g^2 delta, and --cutoff-type", bare_note, false, read_spectrum},
     {"mpsdynamics", "chain [e, t, c] as written by writedlm: three lines", bare_note, true, read_chain},
+    {"matrix-modes", "blocks of `rate frequency`, n rows of P, and n of B where the frequency is not 0", "", true,
+     read_matrix_modes},
     {"touchstone", "reflection of one port, .s1p", "", true, read_touchstone}};
 
 }  // namespace
@@ -533,10 +589,16 @@ ImportedBath import_bath(const BathSource& source, const std::string& table) {
         "0` "
         "in place of `attach`, in closed runs.");
   }
-  const auto begin = [&](const char* name, const char* kind) {
-    result.environments += fmt::format("{}[[environments]]\nname = \"{}\"\nkind = \"{}\"\nattach = 0\nkT = {}\n",
-                                       result.environments.empty() ? "" : "\n", name, kind, toml_number(source.kT));
+  const auto begin = [&](const std::string& name, const char* kind, const std::string& place = "attach = 0") {
+    result.environments +=
+        fmt::format("{}[[environments]]\nname = \"{}\"\nkind = \"{}\"\n{}\nkT = {}\n",
+                    result.environments.empty() ? "" : "\n", name, kind, place, toml_number(source.kT));
   };
+  for (std::size_t i = 0; i < bath.couples.size(); ++i) {
+    begin(fmt::format("bath{}", i), "memory", fmt::format("couple = \"{}\"", bath.couples[i]));
+    result.environments += prony_keys({bath.terms[i]});
+  }
+  if (!bath.couples.empty()) return result;
   const bool is_apart = bath.terms.empty() || passivity_of(bath.terms).lowest >= -1e-12 * bath.white;
   if (bath.white > 0.0 && is_apart) {
     begin("white", "damper");
