@@ -11,6 +11,7 @@ bool CoupledFriction::is_noisy() const {
 }
 
 void CoupledFriction::begin_at(const Eigen::VectorXd& q0) {
+  q_.resize(0);
   for (CoupledDamper& damper : dampers_) damper.attachment.begin_at(q0);
 }
 
@@ -18,10 +19,27 @@ void CoupledFriction::value(const Eigen::VectorXd& q, const Eigen::VectorXd& v, 
                             Eigen::VectorXd& force) const {
   force.setZero(v.size());
   if (other_) other_->value(q, v, t, force);
-  for (const CoupledDamper& damper : dampers_) {
-    const auto gradient = damper.attachment.gradient_at(q, t);
-    force.noalias() -= damper.damping * (gradient * (gradient.transpose() * v));
+  const std::vector<Eigen::MatrixXd>& gradients = gradients_at(q);
+  for (std::size_t d = 0; d < dampers_.size(); ++d) {
+    for (Eigen::Index axis = 0; axis < gradients[d].cols(); ++axis) {
+      force -= (dampers_[d].damping * gradients[d].col(axis).dot(v)) * gradients[d].col(axis);
+    }
   }
+}
+
+void CoupledFriction::add_damping(const Eigen::VectorXd& q, Eigen::Ref<Eigen::MatrixXd> matrix) const {
+  const std::vector<Eigen::MatrixXd>& gradients = gradients_at(q);
+  for (std::size_t d = 0; d < dampers_.size(); ++d) {
+    matrix.noalias() += dampers_[d].damping * gradients[d].lazyProduct(gradients[d].transpose());
+  }
+}
+
+const std::vector<Eigen::MatrixXd>& CoupledFriction::gradients_at(const Eigen::VectorXd& q) const {
+  if (gradients_.size() == dampers_.size() && q_.size() == q.size() && q_ == q) return gradients_;
+  q_ = q;
+  gradients_.resize(dampers_.size());
+  for (std::size_t d = 0; d < dampers_.size(); ++d) gradients_[d] = dampers_[d].attachment.gradient_at(q, 0.0);
+  return gradients_;
 }
 
 // d/dq [s' (s'.v)] = s'' (s'.v) + s' (s'' v)^T
@@ -31,8 +49,10 @@ void CoupledFriction::jacobians(const Eigen::VectorXd& q, const Eigen::VectorXd&
   by_v.setZero(v.size(), v.size());
   if (other_) other_->jacobians(q, v, t, by_q, by_v);
   Eigen::MatrixXd second(v.size(), v.size());
-  for (const auto& [attachment, damping, temperature, in_time] : dampers_) {
-    const auto gradient = attachment.gradient_at(q, t);
+  const std::vector<Eigen::MatrixXd>& gradients = gradients_at(q);
+  for (std::size_t d = 0; d < dampers_.size(); ++d) {
+    const auto& [attachment, damping, temperature, in_time] = dampers_[d];
+    const Eigen::MatrixXd& gradient = gradients[d];
     by_v -= damping * gradient * gradient.transpose();
     std::vector<double> unit(static_cast<std::size_t>(attachment.axes()), 0.0);
     for (Eigen::Index axis = 0; axis < gradient.cols(); ++axis) {

@@ -42,13 +42,23 @@ class CoupledFriction final : public Force {
   void jacobians(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t, Eigen::MatrixXd& by_q,
                  Eigen::MatrixXd& by_v) const override;
 
+  /// Whether all of it is linear in the velocities.
+  bool is_linear_in_velocities() const { return other_ == nullptr; }
+  /// matrix += the sum of D ds/dq (ds/dq)^T at positions q.
+  void add_damping(const Eigen::VectorXd& q, Eigen::Ref<Eigen::MatrixXd> matrix) const;
+
   NoiseStream& noise() { return noise_; }
   /// A standard normal number for each axis of each damper, one after the other; draws 0 and 1 are independent.
   std::span<const double> numbers(std::int64_t step, int draw);
 
  private:
+  /// ds/dq of every damper, which is kept for further calls at the same positions.
+  const std::vector<Eigen::MatrixXd>& gradients_at(const Eigen::VectorXd& q) const;
+
   std::shared_ptr<const Force> other_;
   std::vector<CoupledDamper> dampers_;
+  mutable Eigen::VectorXd q_;
+  mutable std::vector<Eigen::MatrixXd> gradients_;
   NoiseStream noise_;
 };
 

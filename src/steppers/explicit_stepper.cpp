@@ -131,6 +131,12 @@ class ExplicitStepper final : public Stepper {
   /// Whether the momenta after a kick, on which its forces depend, are a nonlinear function of those before it.
   bool needs_newton() const { return problem_.drag_force() != nullptr || applied_depends_on_velocity_; }
 
+  /// Whether that function is linear, with a matrix that depends on the positions.
+  bool has_linear_drag() const {
+    return problem_.drag_force() == &problem_.coupled_friction() && !applied_depends_on_velocity_ &&
+           problem_.coupled_friction().is_linear_in_velocities();
+  }
+
   void substep(std::size_t index, double t) {
     const Substep& substep = scheme_.substeps[index];
     if (substep.kind == Substep::Kind::stage && substep.stage == 0) {
@@ -273,7 +279,9 @@ class ExplicitStepper final : public Stepper {
     if (substep.velocity_after) {
       force_ = problem_.p + weighted * force_;
       if (noise_ != nullptr) force_ += substep.weight * impulse_;
-      if (needs_newton()) {
+      if (has_linear_drag()) {
+        solve_linear_drag(weighted);
+      } else if (needs_newton()) {
         solve_for_momenta(weighted, t);
       } else {
         problem_.p = solver.solve(force_);
@@ -326,6 +334,20 @@ class ExplicitStepper final : public Stepper {
     const double current = drive_on_displacement();
     problem_.work += current - drive_term_;
     drive_term_ = current;
+  }
+
+  /// p = force_ + weighted drag(q, M^-1 p) where the drag is linear.
+  void solve_linear_drag(double weighted) {
+    df_dv_ = problem_.damping();
+    problem_.coupled_friction().add_damping(problem_.q, df_dv_);
+    const auto inverse_mass = problem_.system().mass.cwiseInverse().asDiagonal();
+    if (problem_.p.size() == 1) {
+      problem_.p[0] = force_[0] / (1.0 + weighted * df_dv_(0, 0) / problem_.system().mass[0]);
+      return;
+    }
+    df_dv_ = weighted * df_dv_ * inverse_mass;
+    df_dv_.diagonal().array() += 1.0;
+    problem_.p = df_dv_.partialPivLu().solve(force_);
   }
 
   /// p = force_ + weighted (drag + applied)(q, M^-1 p) by Newton's method, from the current momenta. A force that is
