@@ -161,15 +161,14 @@ std::string Checkpoints::stop_reason() const {
 std::string Checkpoints::save(std::int64_t total, bool stops, const std::function<void(CheckpointWriter&)>& save) {
   const LogStage stage("Checkpoint");
   const double begin = elapsed();
-  const std::string path = checkpoint_name(plan_.result, total);
+  const std::string path = checkpoint_name(plan_.path, total);
   try {
     CheckpointWriter writer(path, *communicator_);
     plan_.describe(writer.file());
     const double steps = static_cast<double>(total);
     writer.numbers("total_steps", {&steps, 1});
     save(writer);
-    writer.keep_copy(plan_.result);
-    writer.commit();
+    writer.commit(*plan_.result);
   } catch (const FileError& error) {
     // Thrown on every rank.
     if (stops) throw;
@@ -177,7 +176,7 @@ std::string Checkpoints::save(std::int64_t total, bool stops, const std::functio
     last_save_ = elapsed();
     return "";
   }
-  if (communicator_->is_root()) prune_checkpoints(plan_.result, total, plan_.keep);
+  if (communicator_->is_root()) prune_checkpoints(plan_.path, total, plan_.keep);
   last_save_ = elapsed();
   longest_save_ = std::max(longest_save_, last_save_ - begin);
   return path;

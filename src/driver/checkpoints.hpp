@@ -47,9 +47,10 @@ void stop_at_end_of_input();
 
 /// When to write checkpoints and when to stop, from the recipe and the command line.
 struct CheckpointPlan {
-  std::string result;      ///< path of the result file
-  std::int64_t every = 0;  ///< steps of an integrator between checkpoints; 0: none
-  double interval = 0.0;   ///< wall-clock seconds between checkpoints; 0: none
+  std::string path;              ///< of the result file
+  ResultFile* result = nullptr;  ///< the same, open
+  std::int64_t every = 0;        ///< steps of an integrator between checkpoints; 0: none
+  double interval = 0.0;         ///< wall-clock seconds between checkpoints; 0: none
   std::int64_t keep = 2;
   double wall_time = 0.0;  ///< limit in seconds, counted from `started`; 0: no limit
   std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();

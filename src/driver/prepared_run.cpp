@@ -61,10 +61,11 @@ std::string warnings_so_far(const PreparedRun& prepared, const CheckpointReader*
 }
 
 CheckpointPlan plan_for(const RunContext& context, const PreparedRun& prepared, ResultFile& result,
-                        const ResultReader* from, const WarningCapture& warnings, const Communicator& communicator) {
+                        const WarningCapture& warnings, const Communicator& communicator) {
   const OutputPlan& output = prepared.experiment->output();
   CheckpointPlan plan;
-  plan.result = context.path;
+  plan.result = &result;
+  plan.path = context.path;
   if (!context.is_scratch) {
     plan.every = output.checkpoint_every;
     plan.interval = output.checkpoint_interval;
@@ -72,17 +73,13 @@ CheckpointPlan plan_for(const RunContext& context, const PreparedRun& prepared, 
   plan.keep = output.keep_checkpoints.value_or(plan.keep);
   plan.wall_time = context.wall_time;
   plan.started = context.start;
-  plan.describe = [&context, &prepared, &result, &warnings,
-                   digests = from == nullptr ? RecordDigests() : read_digests(*from),
-                   communicator](ResultFile& file) mutable {
+  plan.describe = [&context, &prepared, &warnings, communicator](ResultFile& file) {
     file.attribute("checkpoint_format", std::int64_t{checkpoint_format});
     file.attribute("result", std::filesystem::path(context.path).filename().string());
     write_provenance(file, communicator, context.provenance);
     update_provenance(file, "checkpoint", context.wall());
     write_input_files(file, *prepared.experiment);
     file.attribute("warnings", warnings.text());
-    result.flush();
-    write_digests(file, context.path, digests, communicator);
   };
   return plan;
 }
@@ -111,7 +108,7 @@ int execute_run(const RunContext& context, const PreparedRun& prepared, std::uni
   const WarningCapture warnings(warnings_so_far(prepared, from.get(), communicator));
   try {
     const LogStage stage("Study");
-    CheckpointPlan plan = plan_for(context, prepared, *file, from ? &from->reader() : nullptr, warnings, communicator);
+    CheckpointPlan plan = plan_for(context, prepared, *file, warnings, communicator);
     Checkpoints checkpoints(std::move(plan), communicator, std::move(from));
     failure = prepared.study->run(*file, progress, checkpoints);
   } catch (const std::bad_alloc&) {

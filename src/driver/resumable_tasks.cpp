@@ -46,12 +46,12 @@ bool ResumableTasks::has_tasks(const CheckpointReader* from) {
   return from != nullptr && !from->names("pieces").empty();
 }
 
-ResumableTasks::ResumableTasks(Checkpoints& checkpoints, ResultFile& file, std::span<const Case> recorded)
-    : checkpoints_(checkpoints), file_(file), recorded_(recorded.size()), checkpoint_points_(checkpoints) {
+ResumableTasks::ResumableTasks(Checkpoints& checkpoints, std::span<const Case> recorded)
+    : checkpoints_(checkpoints), checkpoint_points_(checkpoints) {
   for (const Case& this_case : recorded) steps_ += this_case.steps;
   const CheckpointReader* from = checkpoints.from();
   // A checkpoint without tasks was written within a trajectory.
-  if (from == nullptr || (recorded_ > 0 && !has_tasks(from))) return;
+  if (!has_tasks(from)) return;
   restore_from(from, [&] {
     const std::int64_t count = from->count(count_name);
     for (std::int64_t i = 0; i < count; ++i) results_.push_back(from->numbers(name_of(static_cast<std::size_t>(i))));
@@ -72,11 +72,8 @@ std::optional<Failure> ResumableTasks::next(const std::string& label, std::int64
     return std::nullopt;
   }
   checkpoint_points_.checkpoint_if_due(label, done, steps, [&](CheckpointWriter& checkpoint) {
-    file_.flush();
-    const double numbers[] = {0.0, static_cast<double>(recorded_), static_cast<double>(results_.size())};
-    checkpoint.numbers("case", {&numbers[0], 1});
-    checkpoint.numbers("complete_cases", {&numbers[1], 1});
-    checkpoint.numbers(count_name, {&numbers[2], 1});
+    const auto count = static_cast<double>(results_.size());
+    checkpoint.numbers(count_name, {&count, 1});
     for (std::size_t i = 0; i < results_.size(); ++i) checkpoint.numbers(name_of(i), results_[i]);
   });
   result.clear();

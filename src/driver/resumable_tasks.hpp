@@ -47,7 +47,7 @@ class ResumableTasks {
 
   /// The tasks follow the trajectories of the first cases, `recorded`, whose records are already in the file. Throws
   /// FileError if the checkpoint does not match. @note Collective.
-  ResumableTasks(Checkpoints& checkpoints, ResultFile& file, std::span<const Case> recorded);
+  ResumableTasks(Checkpoints& checkpoints, std::span<const Case> recorded);
 
   /// Appends its results to an empty list, on every rank.
   using Work = std::function<std::optional<Failure>(std::vector<double>& result)>;
@@ -60,8 +60,6 @@ class ResumableTasks {
 
  private:
   Checkpoints& checkpoints_;
-  ResultFile& file_;
-  std::size_t recorded_;
   CheckpointPoints checkpoint_points_;
   std::vector<std::vector<double>> results_;
   std::size_t next_ = 0;

@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
@@ -11,7 +13,6 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "driver/output_times.hpp"
 #include "driver/prepared_run.hpp"
 #include "driver/unpacked_inputs.hpp"
 #include "text/printable_text.hpp"
@@ -82,43 +83,38 @@ void require_same_text(const std::string& what, const std::string& there, const 
   throw UsageError(what + ":" + differences);
 }
 
-/// The result must belong to the same run and contain the records up to the checkpoint. @note Collective.
-void check_result(const std::string& path, const CheckpointReader& checkpoint, const PreparedRun& prepared,
-                  const Communicator& communicator) {
-  const auto index = static_cast<std::size_t>(checkpoint.count("case"));
-  // The checkpoint was written either within a trajectory, or between tasks after complete trajectories.
-  const bool records = !checkpoint.names("recorder").empty();
-  const std::vector<double> rows = records ? checkpoint.numbers("recorder/rows") : std::vector<double>(2);
-  const auto complete = records ? index : static_cast<std::size_t>(checkpoint.count("complete_cases"));
-  std::string unverified;
-  const ChecksumState checksum = verify_checksum(path, "result", communicator);
-  const bool restored = checksum != ChecksumState::valid && checkpoint.restore_backup(path);
-  if (restored) {
-    spdlog::warn("{} is unreadable and was replaced by the copy in {}; it is kept as {}.unreadable", path,
-                 checkpoint.path(), path);
-  }
-  const std::vector<Case>& cases = prepared.experiment->cases();
-  if (index >= cases.size() || complete > cases.size() || rows.size() != 2)
-    throw UsageError(checkpoint.path() + " does not match its own recipe");
-  const std::int64_t every = prepared.experiment->output().every;
+/// Throws UsageError if there is a file at `path` that the copy in the checkpoint must not replace: it is not a result,
+/// or one of another recipe. A result that a kill has torn may be replaced. @note Collective.
+void require_replaceable(const std::string& path, const CheckpointReader& checkpoint,
+                         const Communicator& communicator) {
+  const std::string resolved = checkpoint.attribute("recipe_resolved");
   check_on_root(communicator, [&] {
-    const std::string reason = checksum == ChecksumState::valid || restored ? "" : why_unreadable(path);
-    if (!reason.empty()) throw FileError(reason);
-    const ResultReader result(path);
-    require_same_text(fmt::format("{} is the result of a different recipe than {}", path, checkpoint.path()),
-                      result.attribute("recipe_resolved"), prepared.recipe->resolved);
-    for (std::size_t i = 0; i < complete + (records ? 1 : 0); ++i) {
-      const std::int64_t needed = i < complete ? record_count(cases[i], every) : count_of(rows[0]);
-      const std::string time = cases[i].name + "/time";
-      const std::int64_t there = result.has(time) ? result.shape(time).front() : 0;
-      if (there >= needed) continue;
-      throw FileError(fmt::format("{} has {} of {}, but {} was written after {}; resume an earlier checkpoint", path,
-                                  counted(there, "record"), cases[i].name, checkpoint.path(), needed));
-    }
+    std::error_code ignored;
+    if (!std::filesystem::exists(path, ignored)) return;
+    size_of_file(path);  // refuses what is not a regular file
+    if (!may_be_a_result(path))
+      throw FileError(fmt::format("{} is not an HDF5 file, and only results are replaced", path));
+    if (access(path.c_str(), W_OK) != 0)
+      throw FileError(fmt::format("cannot write {}: {}", path, std::generic_category().message(errno)));
+    const auto compare = [&]() -> std::string {
+      try {
+        const ResultReader result(path);
+        if (!result.has_attribute("recipe_resolved"))
+          return fmt::format("{} is not a result of bathline: it has no attribute recipe_resolved", path);
+        require_same_text(fmt::format("{} is the result of a different recipe than {}", path, checkpoint.path()),
+                          result.attribute("recipe_resolved"), resolved);
+      } catch (const ExternalLinks& links) {
+        return links.what();
+      } catch (const UsageError& difference) {
+        return difference.what();
+      } catch (const FileError&) {  // torn
+      }
+      return "";
+    };
+    // Opening an invalid HDF5 file may crash, so that a child process tries first.
+    if (!run_in_child_process([&](const auto&) { compare(); }).empty()) return;
+    if (const std::string reason = compare(); !reason.empty()) throw UsageError(reason);
   });
-  if (restored) return;
-  restore_result(path, checksum, checkpoint, unverified, communicator);
-  if (!unverified.empty()) spdlog::warn("{}", unverified);
 }
 
 /// The state of the file that `resume` was given, if it is a result and not a checkpoint.
@@ -254,7 +250,8 @@ Resumption read_checkpoint(const ResumeRequest& request, const Program& program,
   }
   resumption.total_steps = checkpoint.count("total_steps");
   if (!resumption.lock) resumption.lock = std::make_unique<ResultLock>(context.path, communicator);
-  check_result(context.path, checkpoint, prepared, communicator);
+  require_replaceable(context.path, checkpoint, communicator);
+  checkpoint.restore_result(context.path);
   return resumption;
 }
 

@@ -195,7 +195,6 @@ bool checkpoint_if_due(const Run& run, std::int64_t step, bool is_due, double se
   if (decision == Checkpoints::Decision::proceed) return false;
   const bool stops = decision == Checkpoints::Decision::stop;
   observers.flush();
-  run.file.flush();
   const std::string path = run.checkpoints.save(run.steps_before + step, stops, save);
   if (stops) throw Stopped{run.checkpoints.stop_reason(), run.experiment.cases()[run.index].name, step, path};
   return true;
@@ -278,12 +277,6 @@ std::optional<Failure> run_case(const Run& run, const CheckpointReader* from) {
 
 }  // namespace
 
-std::vector<std::string> first_labels(const Experiment& experiment, std::size_t count) {
-  std::vector<std::string> labels;
-  for (std::size_t i = 0; i < count; ++i) labels.push_back(experiment.cases().at(i).name);
-  return labels;
-}
-
 std::optional<CaseFailure> run_trajectories(const Experiment& experiment, ResultFile& file, Progress& progress,
                                             Checkpoints& checkpoints, std::span<Observer* const> observers) {
   const CheckpointReader* from = checkpoints.from();
@@ -291,13 +284,12 @@ std::optional<CaseFailure> run_trajectories(const Experiment& experiment, Result
   if (from != nullptr) {
     index = static_cast<std::size_t>(from->count("case"));
     restore_from(from, [&] {
+      if (index >= experiment.cases().size()) throw std::out_of_range("case");
       for (std::size_t i = 0; i < observers.size(); ++i) {
         Archive observer(*from, ObserverList::observer_group(i));
         observers[i]->serialise(observer);
       }
     });
-    // Later cases are computed again.
-    file.remove_all_but(first_labels(experiment, index + 1));
   }
   std::int64_t steps_before = 0;
   for (std::size_t i = 0; i < experiment.cases().size(); ++i) {

@@ -30,9 +30,6 @@ class Observer {
   virtual void serialise(Archive& archive) = 0;
 };
 
-/// The labels of the first `count` cases, which are the names of their groups.
-std::vector<std::string> first_labels(const Experiment& experiment, std::size_t count);
-
 /// Runs all cases one after the other, writing each to its group and calling `observers`, up to the first numerical
 /// failure. Resumes from the checkpoint of `checkpoints`, if any, and throws Stopped if it decides so. @note
 /// Collective.

@@ -2,24 +2,22 @@
 // Tested by tests/command_line/resume_test.py.
 #include "record/checkpoint_file.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <sstream>
 #include <stdexcept>
 
 #include <fmt/format.h>
 
-#include "record/disk_space.hpp"
-#include "record/on_all_ranks.hpp"
-#include "record/backup_copy.hpp"
 #include "record/checksum_trailer.hpp"
+#include "record/disk_space.hpp"
+#include "record/file_scan.hpp"
+#include "record/on_all_ranks.hpp"
+#include "record/run_in_child_process.hpp"
 
 namespace bathline {
 
@@ -28,6 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* unfinished = ".unfinished";
+constexpr const char* bytes_of_result = "bytes_of_result";
 
 /// "out" of "folder/out.h5".
 std::string stem_of(const std::string& result) {
@@ -98,9 +97,19 @@ void append_checkpoint_checksum(const std::string& path, const Communicator& com
   append_checksum(path, "checkpoint", Durability::synced, communicator);
 }
 
-void CheckpointWriter::commit() {
+void CheckpointWriter::commit(ResultFile& result) {
+  result.flush();
+  std::int64_t bytes = 0;
+  on_all_ranks(communicator_, [&] {
+    if (communicator_.is_root()) bytes = size_of_file(result.path());
+  });
+  const double number[] = {static_cast<double>(bytes)};
+  numbers(bytes_of_result, number);
   file_->close();
   file_.reset();
+  on_all_ranks(communicator_, [&] {
+    if (communicator_.is_root()) append_bytes(result.path(), 0, bytes, scratch_);
+  });
   append_checkpoint_checksum(scratch_, communicator_);
   on_all_ranks(communicator_, [&] {
     if (communicator_.is_root() && std::rename(scratch_.c_str(), path_.c_str()) != 0) {
@@ -108,26 +117,6 @@ void CheckpointWriter::commit() {
     }
   });
   scratch_.clear();
-}
-
-void CheckpointWriter::keep_copy(const std::string& result) {
-  std::vector<double> words;
-  std::int64_t size[] = {0};
-  on_all_ranks(communicator_, [&] {
-    if (!communicator_.is_root()) return;
-    size[0] = size_of_file(result);
-    if (size[0] > max_copy_bytes) return;
-    words.resize(static_cast<std::size_t>((size[0] + 7) / 8));
-    std::ifstream file(result, std::ios::binary);
-    if (!file.read(reinterpret_cast<char*>(words.data()), size[0])) {
-      throw FileError(fmt::format("cannot read {}: {}", result, system_error_message(errno)));
-    }
-  });
-  communicator_.broadcast(std::span<std::int64_t>(size));
-  if (size[0] > max_copy_bytes) return;
-  const double bytes[] = {static_cast<double>(size[0])};
-  numbers(copy_of_result + std::string("/bytes"), bytes);
-  numbers(copy_of_result + std::string("/words"), words);
 }
 
 CheckpointReader::CheckpointReader(const std::string& path, const Communicator& communicator)
@@ -138,6 +127,9 @@ CheckpointReader::CheckpointReader(const std::string& path, const Communicator& 
   }
   if (checksum_state == ChecksumState::invalid)
     throw FileError(fmt::format("{} is damaged: its checksum does not match", path));
+  on_all_ranks(communicator, [&] {
+    if (communicator.is_root()) require_readable(path, [&](const auto&) { ResultReader{path}; });
+  });
   on_all_ranks(communicator, [&] {
     reader_ = std::make_unique<ResultReader>(path);
     if (!reader_->has_attribute("checkpoint_format")) throw FileError(path + " is not a checkpoint");
@@ -176,13 +168,32 @@ std::vector<double> CheckpointReader::numbers(const std::string& path) const {
   return values;
 }
 
-bool CheckpointReader::restore_backup(const std::string& result) const {
-  std::int64_t was_restored[] = {0};
+void CheckpointReader::restore_result(const std::string& result) const {
+  const std::int64_t bytes = count(bytes_of_result);
   on_all_ranks(communicator_, [&] {
-    if (communicator_.is_root() && restore_unreadable_from_copy(result, *reader_)) was_restored[0] = 1;
+    if (!communicator_.is_root()) return;
+    std::error_code ignored;
+    const bool exists = fs::exists(result, ignored);
+    const std::string target = exists ? fs::canonical(result).string() : result;
+    const std::string scratch = target + unfinished;
+    const std::int64_t first = size_without_checksum(path_, "checkpoint") - bytes;
+    if (first < 0) throw FileError(path_ + " contains an incomplete copy of the result");
+    try {
+      fs::remove(scratch, ignored);  // left by a killed program
+      append_bytes(path_, first, bytes, scratch);
+      require_readable("the copy of the result in " + path_, [&](const auto& report) {
+        if (ResultReader(scratch).attribute("recipe_resolved") != reader_->attribute("recipe_resolved"))
+          throw FileError("it belongs to a different recipe");
+        read_everything(scratch, report);
+      });
+      if (exists) fs::permissions(scratch, fs::status(target).permissions(), ignored);
+      if (std::rename(scratch.c_str(), target.c_str()) != 0)
+        throw FileError(fmt::format("cannot write {}: {}", result, system_error_message(errno)));
+    } catch (const FileError&) {
+      fs::remove(scratch, ignored);
+      throw;
+    }
   });
-  communicator_.broadcast(std::span<std::int64_t>(was_restored));
-  return was_restored[0] != 0;
 }
 
 std::int64_t CheckpointReader::count(const std::string& path) const {

@@ -1,7 +1,9 @@
-// Checkpoint files, which are complete or absent and end with a checksum of the whole file.
+// Checkpoint files, which are complete or absent and suffice to continue a run.
 //
-// A checkpoint is an HDF5 file followed by one line of text, which HDF5 ignores: the checksum of all bytes before it.
-// It is written under a temporary name, closed, read back for the checksum, and renamed.
+// A checkpoint is an HDF5 file with the state, followed by the bytes of the result as it was then and by one line of
+// text, the checksum of all bytes before it. HDF5 ignores what follows its own data. A checkpoint is written under a
+// temporary name, closed, read back for the checksum, and renamed. A resumed run continues the copy of the result; what
+// a killed run has left under the name of the result may be torn or have later records, and is replaced.
 #pragma once
 
 #include <cstdint>
@@ -46,13 +48,9 @@ class CheckpointWriter {
   /// The file, for attributes and distributed arrays.
   ResultFile& file() { return *file_; }
   void numbers(const std::string& path, std::span<const double> values) { file_->numbers(path, values); }
-  /// Adds a copy of the result file if that has at most `max_copy_bytes`: a program that is killed while HDF5 flushes
-  /// its metadata leaves a result that cannot be opened. The result must have been flushed. @note Collective. Throws
-  /// FileError on every rank.
-  void keep_copy(const std::string& result);
-  static constexpr std::int64_t max_copy_bytes = std::int64_t{64} << 20;
-  /// Closes the file, appends the checksum and renames it. @note Collective. Throws FileError on every rank.
-  void commit();
+  /// Flushes the result, closes the file, appends the copy of the result and the checksum, and renames the file.
+  /// @note Collective. Throws FileError on every rank.
+  void commit(ResultFile& result);
 
  private:
   std::string path_;
@@ -64,7 +62,8 @@ class CheckpointWriter {
 /// Converts a non-negative integer that is stored as a double; throws std::out_of_range for other numbers.
 std::int64_t count_of(double number);
 
-/// Reads a checkpoint. Its checksum is verified before HDF5 reads it.
+/// Reads a checkpoint. Its checksum is verified before HDF5 reads it, and a child process opens it first: a file that
+/// was made to crash HDF5 can have a valid checksum.
 class CheckpointReader {
  public:
   /// @note Collective. Throws FileError on every rank if the file is not a checkpoint, truncated, or damaged.
@@ -80,9 +79,10 @@ class CheckpointReader {
   std::int64_t count(const std::string& path) const;
   /// Values [first, first + count) of a list, for this rank. @note Collective.
   std::vector<double> piece(const std::string& path, std::int64_t first, std::int64_t count) const;
-  /// Calls `restore_unreadable_from_copy` on rank 0 and returns whether the result was replaced. Records after the
-  /// checkpoint must then be computed again. Throws FileError on every rank. @note Collective.
-  bool restore_backup(const std::string& result) const;
+  /// Replaces the file at `result`, if any, by the copy in this checkpoint; links are followed. Throws FileError on
+  /// every rank, and changes nothing, if the copy is not a result of the same recipe or cannot be written.
+  /// @note Collective.
+  void restore_result(const std::string& result) const;
   const ResultReader& reader() const { return *reader_; }
 
  private:

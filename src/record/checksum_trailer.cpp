@@ -28,6 +28,13 @@ std::string line_for(const std::string& kind, std::int64_t size, std::uint64_t s
   return fmt::format("{}{:020d} bytes with checksum {:016x}\n", line_prefix(kind), size, sum);
 }
 
+/// A bijective mixing of the bits of a number: the finaliser of splitmix64.
+std::uint64_t mix_bits(std::uint64_t value) {
+  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
+  value = (value ^ (value >> 27)) * 0x94d049bb133111ebu;
+  return value ^ (value >> 31);
+}
+
 std::uint64_t hash_of(const char* bytes, std::size_t count) {
   std::uint64_t hash = 0x9e3779b97f4a7c15u ^ count;
   for (std::size_t i = 0; i < count; i += 8) {
@@ -68,10 +75,12 @@ class ReadOnlyFile {
   int descriptor_;
 };
 
+/// Bytes that are read or copied at once.
+constexpr std::int64_t block = std::int64_t{1} << 20;
+
 /// One of `parts` summands of the checksum of the first `size` bytes: the sum of the hashes of every `parts`-th block,
 /// each hashed with its index, so that the checksum does not depend on the number of ranks.
 std::uint64_t partial_checksum(const std::string& path, std::int64_t size, int part, int parts) {
-  constexpr std::int64_t block = std::int64_t{1} << 20;
   const ReadOnlyFile file(path);
   std::vector<char> bytes(block);
   std::uint64_t sum = 0;
@@ -92,20 +101,13 @@ std::uint64_t checksum(const std::string& path, std::int64_t size, const Communi
 /// The last line of a file if it is a checksum line of this kind, else "".
 std::string last_line(const std::string& path, const std::string& kind) {
   std::string line = line_for(kind, 0, 0);
-  const auto length = static_cast<std::int64_t>(line.size());
-  const std::int64_t size = size_of_file(path) - length;
+  const std::int64_t size = size_without_checksum(path, kind);
   if (size < 0) return "";
-  ReadOnlyFile(path).read(size, length, line.data());
+  ReadOnlyFile(path).read(size, static_cast<std::int64_t>(line.size()), line.data());
   return line.starts_with(line_prefix(kind)) ? line : "";
 }
 
 }  // namespace
-
-std::uint64_t mix_bits(std::uint64_t value) {
-  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
-  value = (value ^ (value >> 27)) * 0x94d049bb133111ebu;
-  return value ^ (value >> 31);
-}
 
 std::int64_t size_of_file(const std::string& path) {
   struct stat status {};
@@ -113,6 +115,31 @@ std::int64_t size_of_file(const std::string& path) {
     throw FileError(fmt::format("cannot read {}: {}", path, system_error_message(errno)));
   if (!S_ISREG(status.st_mode)) throw FileError(fmt::format("cannot read {}: it is not a regular file", path));
   return status.st_size;
+}
+
+std::int64_t size_without_checksum(const std::string& path, const std::string& kind) {
+  return size_of_file(path) - static_cast<std::int64_t>(line_for(kind, 0, 0).size());
+}
+
+void append_bytes(const std::string& from, std::int64_t first, std::int64_t count, const std::string& to) {
+  const ReadOnlyFile source(from);
+  const int descriptor = ::open(to.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0666);
+  const auto refuse = [&](int error) {
+    if (descriptor >= 0) ::close(descriptor);
+    throw FileError(fmt::format("cannot write {}: {}", to, system_error_message(error)));
+  };
+  if (descriptor < 0) refuse(errno);
+  const std::int64_t end = size_of_file(to);
+  if (const int error = preallocate(descriptor, end, end + count)) refuse(error);
+  std::vector<char> bytes(static_cast<std::size_t>(std::min(block, count)));
+  for (std::int64_t done = 0; done < count;) {
+    const std::int64_t piece = std::min(block, count - done);
+    source.read(first + done, piece, bytes.data());
+    const ssize_t written = write(descriptor, bytes.data(), static_cast<std::size_t>(piece));
+    if (written < 0 && errno != EINTR) refuse(errno);
+    done += std::max<ssize_t>(written, 0);
+  }
+  if (::close(descriptor) != 0) throw FileError(fmt::format("cannot write {}: {}", to, system_error_message(errno)));
 }
 
 void append_checksum(const std::string& path, const std::string& kind, Durability durability,
@@ -145,7 +172,7 @@ ChecksumState verify_checksum(const std::string& path, const std::string& kind, 
   if (line.empty()) return ChecksumState::missing;
   std::int64_t size[] = {0};
   on_all_ranks(communicator, [&] {
-    if (communicator.is_root()) size[0] = size_of_file(path) - static_cast<std::int64_t>(line.size());
+    if (communicator.is_root()) size[0] = size_without_checksum(path, kind);
   });
   communicator.broadcast(std::span<std::int64_t>(size));
   return line == line_for(kind, size[0], checksum(path, size[0], communicator)) ? ChecksumState::valid
@@ -155,7 +182,7 @@ ChecksumState verify_checksum(const std::string& path, const std::string& kind, 
 ChecksumState verify_checksum(const std::string& path, const std::string& kind) {
   const std::string line = last_line(path, kind);
   if (line.empty()) return ChecksumState::missing;
-  const std::int64_t size = size_of_file(path) - static_cast<std::int64_t>(line.size());
+  const std::int64_t size = size_without_checksum(path, kind);
   return line == line_for(kind, size, partial_checksum(path, size, 0, 1)) ? ChecksumState::valid
                                                                           : ChecksumState::invalid;
 }

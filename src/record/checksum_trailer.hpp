@@ -31,8 +31,11 @@ ChecksumState verify_checksum(const std::string& path, const std::string& kind);
 
 /// Size in bytes of a regular file; throws FileError if there is none.
 std::int64_t size_of_file(const std::string& path);
+/// The same without the checksum line, which the file must have.
+std::int64_t size_without_checksum(const std::string& path, const std::string& kind);
 
-/// A bijective mixing of the bits of a number: the finaliser of splitmix64.
-std::uint64_t mix_bits(std::uint64_t value);
+/// Appends `count` bytes of the file `from`, beginning at `first`, to the file `to`, which is created if there is none.
+/// Throws FileError; the disk space is reserved first. For one rank.
+void append_bytes(const std::string& from, std::int64_t first, std::int64_t count, const std::string& to);
 
 }  // namespace bathline

@@ -24,29 +24,17 @@ ExtendibleDataset::ExtendibleDataset(hid_t file, const hdf5::DatasetPath& target
   for (const auto length : row_) width_ *= static_cast<std::int64_t>(length);
 }
 
-ExtendibleDataset::ExtendibleDataset(hid_t file, const hdf5::DatasetPath& target, hsize_t chunk)
-    : dataset_(hdf5::open(file, target.path())), chunk_{chunk} {
-  rows_ = static_cast<std::int64_t>(hdf5::shape_of(dataset_).at(0));
-}
-
-ExtendibleDataset::ExtendibleDataset(hid_t file, const hdf5::DatasetPath& target)
+ExtendibleDataset::ExtendibleDataset(hid_t file, const hdf5::DatasetPath& target, std::optional<std::int64_t> rows)
     : dataset_(hdf5::open(file, target.path())) {
   const auto shape = hdf5::shape_of(dataset_);
-  if (shape.empty()) throw hdf5::Failure(target.path() + " has no rows");
+  rows_ = shape.empty() ? 0 : static_cast<std::int64_t>(shape.front());
+  if (shape.empty() || rows_ != rows.value_or(rows_))
+    throw hdf5::Failure(fmt::format("{} has {} rows, not {}", target.path(), rows_, rows.value_or(rows_)));
   const hdf5::PropertyList properties(hdf5::check(H5Dget_create_plist(dataset_.id()), "reading the chunks"));
   chunk_.resize(shape.size());
   hdf5::check(H5Pget_chunk(properties.id(), static_cast<int>(chunk_.size()), chunk_.data()), "reading the chunks");
   row_.assign(shape.begin() + 1, shape.end());
-  rows_ = static_cast<std::int64_t>(shape.front());
   for (const auto length : row_) width_ *= static_cast<std::int64_t>(length);
-}
-
-void ExtendibleDataset::truncate(hid_t file, const hdf5::DatasetPath& target, std::int64_t rows) {
-  ExtendibleDataset variable(file, target);
-  if (variable.rows() < rows) {
-    throw hdf5::Failure(fmt::format("{} has {} rows, fewer than {}", target.path(), variable.rows(), rows));
-  }
-  if (variable.rows() > rows) variable.resize(rows);
 }
 
 std::int64_t ExtendibleDataset::bytes_for(std::int64_t rows) const {

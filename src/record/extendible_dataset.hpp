@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,15 +18,8 @@ class ExtendibleDataset {
   /// @note Collective.
   ExtendibleDataset(hid_t file, const hdf5::DatasetPath& target, std::span<const hsize_t> row,
                     std::span<const hsize_t> chunk, const std::string& units, const std::string& long_name);
-  /// Opens an existing variable of one dimension, with chunks of length `chunk`.
-  ExtendibleDataset(hid_t file, const hdf5::DatasetPath& target, hsize_t chunk);
-  /// Opens an existing variable.
-  ExtendibleDataset(hid_t file, const hdf5::DatasetPath& target);
-
-  /// Truncates the variable to its first `rows` rows; a Failure if it has fewer. It must not be open elsewhere: HDF5
-  /// keeps truncated rows in a cache, unaware of later writes of other ranks, until the variable is closed. @note
-  /// Collective.
-  static void truncate(hid_t file, const hdf5::DatasetPath& target, std::int64_t rows);
+  /// Opens an existing variable; a Failure if it does not have `rows` rows.
+  ExtendibleDataset(hid_t file, const hdf5::DatasetPath& target, std::optional<std::int64_t> rows = std::nullopt);
 
   const hdf5::Dataset& dataset() const { return dataset_; }
   std::int64_t rows() const { return rows_; }

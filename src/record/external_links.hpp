@@ -9,12 +9,6 @@
 
 namespace bathline {
 
-/// A file that contains links to other files, or cyclic links.
-class ExternalLinks : public FileError {
- public:
-  using FileError::FileError;
-};
-
 /// A file may come from an untrusted source, and HDF5 would follow its links to other files, pipes and devices. Throws
 /// ExternalLinks for a soft or external link, an object with two hard links, or a variable stored in other files, and
 /// hdf5::Failure for a torn file.

@@ -97,14 +97,6 @@ CreateStatus failure_of(const std::string& path, const std::string& reason) {
   return {CreateStatus::failure, fmt::format("cannot write {}: {}", path, reason), "", ""};
 }
 
-/// Whether a file is an HDF5 file or empty, as a run leaves it that was killed early. Other files, such as the recipe,
-/// must not be overwritten by mistake.
-bool may_be_a_result(const std::string& path) {
-  std::array<char, 8> begin{};
-  std::ifstream(path, std::ios::binary).read(begin.data(), begin.size());
-  return begin == std::array<char, 8>{} || H5Fis_hdf5(path.c_str()) > 0;
-}
-
 /// Creates an empty file, under a temporary name if the file exists already; else says why that is impossible.
 CreateStatus prepare(const std::string& path, bool overwrite) {
   namespace fs = std::filesystem;
@@ -141,6 +133,12 @@ CreateStatus prepare(const std::string& path, bool overwrite) {
 }
 
 }  // namespace
+
+bool may_be_a_result(const std::string& path) {
+  std::array<char, 8> begin{};
+  std::ifstream(path, std::ios::binary).read(begin.data(), begin.size());
+  return begin == std::array<char, 8>{} || H5Fis_hdf5(path.c_str()) > 0;
+}
 
 OpenFile::OpenFile(const std::string& path, const Communicator& communicator, bool overwrite)
     : path_(path), communicator_(communicator) {

@@ -137,19 +137,11 @@ void ResultFile::numbers(const std::string& path, std::span<const double> values
   });
 }
 
-void ResultFile::remove_all_but(const std::vector<std::string>& groups) {
+void ResultFile::remove(const std::string& group) {
   OpenFile& file = open_file(state_->file);
-  file.run_collectively("removing groups that are computed again", [&] {
-    const auto collect = [](hid_t, const char* name, const H5L_info_t*, void* names) -> herr_t {
-      static_cast<std::vector<std::string>*>(names)->emplace_back(name);
-      return 0;
-    };
-    std::vector<std::string> names;
-    hdf5::check(H5Literate(file.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, collect, &names), "listing the groups");
-    for (const std::string& name : names) {
-      if (std::find(groups.begin(), groups.end(), name) != groups.end()) continue;
-      hdf5::check(H5Ldelete(file.id(), name.c_str(), H5P_DEFAULT), "removing a group");
-    }
+  file.run_collectively("removing " + group, [&] {
+    if (hdf5::exists(file.id(), group))
+      hdf5::check(H5Ldelete(file.id(), group.c_str(), H5P_DEFAULT), "removing a group");
   });
 }
 

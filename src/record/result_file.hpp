@@ -20,6 +20,16 @@ class FileError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// A file contains links to other files, or cyclic links.
+class ExternalLinks : public FileError {
+ public:
+  using FileError::FileError;
+};
+
+/// Whether a file is an HDF5 file or empty, as a run leaves it that was killed early. Other files, such as the recipe,
+/// must not be replaced by mistake.
+bool may_be_a_result(const std::string& path);
+
 /// One dimension of a variable: its name, and the values of its scale.
 struct Dimension {
   std::string name;
@@ -94,8 +104,8 @@ class ResultFile {
   void attribute(const std::string& name, std::int64_t value, const std::string& object = "/");
   void attribute(const std::string& name, double value, const std::string& object = "/");
 
-  /// With `rows`, the group exists already and is truncated to so many rows. The writers refer to the file; destroy
-  /// them before `close`. @note Collective.
+  /// With `rows`, the group exists already and has so many rows, else FileError is thrown. The writers refer to the
+  /// file; destroy them before `close`. @note Collective.
   SeriesWriter series(const SeriesLayout& layout, std::optional<std::int64_t> rows = std::nullopt);
   /// Creates `variable` and, if the group does not have them, the scales `site_dimension` and `snapshot_time`, which
   /// all variables of a group share; a time is written by the first variable that has a row for it. The sites of all
@@ -126,8 +136,8 @@ class ResultFile {
   /// Writes a list of `total` values without scales; every rank writes its own from index `first`. @note Collective.
   void write_distributed(const std::string& path, std::span<const double> values, std::int64_t first,
                          std::int64_t total);
-  /// Removes everything except the named groups. @note Collective.
-  void remove_all_but(const std::vector<std::string>& groups);
+  /// Removes a group, if there is one. @note Collective.
+  void remove(const std::string& group);
 
   /// Data written before survive if the program is killed. @note Collective.
   void flush();

@@ -15,6 +15,8 @@
 
 #include <fmt/format.h>
 
+#include "record/result_file.hpp"
+
 namespace bathline {
 
 namespace {
@@ -78,6 +80,13 @@ std::string run_in_child_process(
   }
   munmap(memory, sizeof(Page));
   return reason;
+}
+
+void require_readable(const std::string& path,
+                      const std::function<void(const std::function<void(const std::string&)>& report)>& work) {
+  const std::string reason = run_in_child_process(work);
+  if (reason.empty()) return;
+  throw FileError(reason.find(path) != std::string::npos ? reason : fmt::format("cannot read {}: {}", path, reason));
 }
 
 }  // namespace bathline

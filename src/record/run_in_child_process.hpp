@@ -13,4 +13,9 @@ namespace bathline {
 std::string run_in_child_process(
     const std::function<void(const std::function<void(const std::string&)>& report)>& work);
 
+/// Throws FileError, with the name of the file and the reason, unless `work`, which reads the file, succeeds in a child
+/// process.
+void require_readable(const std::string& path,
+                      const std::function<void(const std::function<void(const std::string&)>& report)>& work);
+
 }  // namespace bathline

@@ -87,13 +87,9 @@ SeriesWriter ResultFile::series(const SeriesLayout& layout, std::optional<std::i
     state.file = state_->file;
     state.group = layout.group;
     file.run_collectively("resuming " + layout.group, [&] {
-      ExtendibleDataset::truncate(file.id(), time, *rows);
+      state.columns.emplace_back(file.id(), time, *rows);
       for (const auto& variable : layout.variables) {
-        ExtendibleDataset::truncate(file.id(), hdf5::dataset_path(layout.group, variable.name), *rows);
-      }
-      state.columns.emplace_back(file.id(), time);
-      for (const auto& variable : layout.variables) {
-        state.columns.emplace_back(file.id(), hdf5::dataset_path(layout.group, variable.name));
+        state.columns.emplace_back(file.id(), hdf5::dataset_path(layout.group, variable.name), *rows);
         state.row_width += state.columns.back().width();
       }
     });

@@ -93,11 +93,8 @@ SnapshotWriter ResultFile::snapshots(const std::string& group, const std::string
   auto& state = *writer.state_;
   const auto site = hdf5::dataset_path(group, site_dimension);
   if (rows) {
-    file.run_collectively("resuming " + state.target.path(), [&] {
-      ExtendibleDataset::truncate(file.id(), state.time, *rows);
-      ExtendibleDataset::truncate(file.id(), state.target, *rows);
-      state.variable.emplace(file.id(), state.target);
-    });
+    file.run_collectively("resuming " + state.target.path(),
+                          [&] { state.variable.emplace(file.id(), state.target, *rows); });
     return writer;
   }
   require_absent(file.id(), state.target.path());
@@ -158,7 +155,7 @@ void SnapshotWriter::append(double time, std::span<const double> values, std::in
   const std::int64_t row = variable.rows();
   const std::string operation = "writing " + state_->target.path();
   // Another variable of the same group may have written this time already.
-  ExtendibleDataset times(file.id(), state_->time, times_of_a_chunk);
+  ExtendibleDataset times(file.id(), state_->time);
   const bool new_time = times.rows() <= row;
   file.reserve(operation, variable.growth(row + 1) + times.growth(row + 1));
   file.run_collectively(operation, [&] {

@@ -93,10 +93,9 @@ class ConvergenceStudy final : public Study {
       if (std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, checkpoints, {})) {
         return failure;
       }
-    } else if (checkpoints.from() != nullptr) {
-      file.remove_all_but(first_labels(experiment_, recorded.size()));
     }
-    ResumableTasks tasks(checkpoints, file, recorded);
+    ResumableTasks tasks(checkpoints, recorded);
+    file.remove("convergence");  // of a resumed run, which writes it again
     file.number("convergence", "end", "s", "time at which errors are taken", options_.error_time);
     std::vector<std::string> labels;
     std::vector<std::vector<Column>> by_case;

@@ -112,8 +112,7 @@ class MemoryKernelStudy final : public Study {
   explicit MemoryKernelStudy(const Experiment& experiment) : experiment_(experiment) {}
 
   std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) override {
-    if (checkpoints.from() != nullptr) file.remove_all_but({});
-    ResumableTasks tasks(checkpoints, file, {});
+    ResumableTasks tasks(checkpoints, {});
     return measure_memory_kernel(experiment_, file, progress, tasks);
   }
 
@@ -145,6 +144,7 @@ std::unique_ptr<Study> make_memory_kernel(const Recipe& recipe, const Experiment
 
 std::optional<CaseFailure> measure_memory_kernel(const Experiment& experiment, ResultFile& file, Progress& progress,
                                                  ResumableTasks& tasks) {
+  file.remove("memory-kernel");  // of a resumed run, which writes it again
   for (const Case& this_case : experiment.cases()) {
     if (!this_case.closed || std::holds_alternative<ExactFlow>(this_case.scheme)) continue;
     progress.begin(this_case.name + " clamped", static_cast<std::int64_t>(this_case.environments.size()),

@@ -144,11 +144,7 @@ class ReductionStudy final : public Study {
 
   std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) override {
     const std::vector<Case>& cases = experiment_.cases();
-    if (ResumableTasks::has_tasks(checkpoints.from())) {
-      std::vector<std::string> kept_names = first_labels(experiment_, cases.size());
-      kept_names.push_back("reduction");
-      file.remove_all_but(kept_names);
-    } else {
+    if (!ResumableTasks::has_tasks(checkpoints.from())) {
       PathRecorder recorder(options_.with_momenta);
       Observer* const observers[] = {&recorder};
       const std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, checkpoints, observers);
@@ -156,7 +152,7 @@ class ReductionStudy final : public Study {
       for (const Pair& pair : options_.pairs) compare(pair, recorder, file);
     }
     if (!options_.with_memory) return std::nullopt;
-    ResumableTasks tasks(checkpoints, file, cases);
+    ResumableTasks tasks(checkpoints, cases);
     return measure_memory_kernel(experiment_, file, progress, tasks);
   }
 

@@ -11,7 +11,7 @@ import h5py
 import numpy as np
 
 from program import OSCILLATOR, FolderTest, changed, end, run, start, write_recipe
-from resume_test import checkpoints_of, listen, seal
+from resume_test import change_checkpoint, checkpoints_of, listen, parts_of
 
 PRECIOUS = b"the user's own\n"
 
@@ -47,12 +47,11 @@ class StrangersTest(FolderTest):
 
     def change(self, path, change):
         """Changes a result, or a checkpoint, whose checksum is updated."""
-        with h5py.File(path, "r+") as file:
-            change(file)
         if path == self.checkpoint:
-            with open(path, "ab") as file:
-                file.write(b"bathline checkpoint of ")
-            seal(path)
+            change_checkpoint(path, change)
+        else:
+            with h5py.File(path, "r+") as file:
+                change(file)
 
     def ends(self, *arguments, code=2, ranks=None):
         quiet = [] if arguments[0] == "claims" else ["--progress", "none"]
@@ -166,31 +165,36 @@ class PlaceTest(StrangersTest):
         data = self.folder / "data.h5"
         with h5py.File(data, "w") as file:
             file.attrs["calibration"] = np.arange(3.0)
-        for path, message in ((text, "it is not an HDF5 file"), (data, "has no attribute recipe_resolved")):
+        for path, message in ((text, "is not an HDF5 file"), (data, "has no attribute recipe_resolved")):
             for ranks in (None, 2):
                 self.refused("resume", self.checkpoint, "-o", path, message=message, ranks=ranks)
 
     def test_a_copy_that_is_not_a_result(self):
-        def replace(file):
-            del file["copy_of_result"]
-            file["copy_of_result/bytes"] = np.array([32.0])
-            file["copy_of_result/words"] = np.frombuffer(b"#!/bin/sh\nrm -rf /\n" + bytes(13), dtype=float)
+        other = self.folder / "other.h5"
+        linked = self.folder / "linked.h5"
+        for path, change in (
+            (other, lambda file: file.attrs.modify("recipe_resolved", "title = 'other'")),
+            (linked, lambda file: file.__setitem__("extra", h5py.ExternalLink(str(self.victim), "/x"))),
+        ):
+            path.write_bytes(parts_of(self.checkpoint)[1])
+            self.change(path, change)
+        for copy, message in (
+            (b"#!/bin/sh\nrm -rf /\n", "not an HDF5 file"),
+            (b"", "not an HDF5 file"),
+            (other.read_bytes(), "belongs to a different recipe"),
+            (linked.read_bytes(), "is a link to another file"),
+        ):
+            with self.subTest(message):
+                change_checkpoint(self.checkpoint, lambda file: None, copy)
+                message = f"the copy of the result in .*{message}"
+                for ranks in (None, 2):
+                    self.refused("resume", self.checkpoint, message=message, ranks=ranks)
 
-        self.change(self.checkpoint, replace)
-        self.break_result(self.result)
-        self.refused("resume", self.checkpoint, message="the copy in .* is not a result")
-        self.assertEqual(sorted(self.content()), sorted([self.result.name, self.checkpoint.name]))
-
-    def test_an_unreadable_file_is_kept(self):
-        kept = Path(f"{self.result}.unreadable")
-        kept.write_bytes(PRECIOUS)
-        self.break_result(self.result)
-        self.refused("resume", self.checkpoint, message="run.h5.unreadable, which exists already")
-        kept.unlink()
-        kept.symlink_to(self.victim)
-        self.refused("resume", self.checkpoint, message="run.h5.unreadable, which exists already")
-        kept.unlink()
+    def test_the_name_of_the_unfinished_copy(self):
+        scratch = Path(f"{self.result}.unfinished")
+        scratch.symlink_to(self.victim)
         self.ends("resume", self.checkpoint, code=0)
+        self.assertFalse(scratch.is_symlink())
 
 
 class RerunTest(StrangersTest):

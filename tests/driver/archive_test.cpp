@@ -50,7 +50,9 @@ class MpiArchive : public testing::Test {
     writer.file().attribute("checkpoint_format", std::int64_t{1});
     Archive archive(writer, "state");
     state.serialise(archive);
-    writer.commit();
+    ResultFile result(folder_.file("r.h5"), test_world(), true);
+    writer.commit(result);
+    result.close();
   }
   std::string path() const { return folder_.file("r.h5.checkpoint.1.h5"); }
 

@@ -15,6 +15,7 @@
 #include "fuzz_world.hpp"
 #include "recipe/mistakes.hpp"
 #include "record/checkpoint_file.hpp"
+#include "record/checksum_trailer.hpp"
 
 namespace {
 
@@ -75,6 +76,7 @@ class ValidRun {
     checkpoint_ = checkpoints.front().path;
     fs::copy(result(), folder_ / "result.original");
     fs::copy(checkpoint_, folder_ / "checkpoint.original");
+    bytes_of_copy_ = CheckpointReader(checkpoint_, FuzzWorld::communicator()).count("bytes_of_result");
   }
   ~ValidRun() {
     std::error_code ignored;
@@ -87,10 +89,20 @@ class ValidRun {
     fs::copy(folder_ / "result.original", result(), fs::copy_options::overwrite_existing);
     fs::copy(folder_ / "checkpoint.original", checkpoint_, fs::copy_options::overwrite_existing);
   }
+  /// Where the copy of the result begins in the original checkpoint.
+  std::int64_t state_size() const { return size_without_checksum(original(), "checkpoint") - bytes_of_copy_; }
+  /// Appends the copy of the result, which HDF5 truncates when it changes the state, and the checksum.
+  void complete() const {
+    append_bytes(original(), state_size(), bytes_of_copy_, checkpoint_);
+    append_checkpoint_checksum(checkpoint_, FuzzWorld::communicator());
+  }
 
  private:
+  std::string original() const { return folder_ / "checkpoint.original"; }
+
   fs::path folder_;
   std::string checkpoint_;
+  std::int64_t bytes_of_copy_ = 0;
 };
 
 const ValidRun& valid_run() {
@@ -187,6 +199,7 @@ void replace_attribute(hid_t file, FuzzedDataProvider& input) {
 }
 
 void change_content(FuzzedDataProvider& input) {
+  fs::resize_file(valid_run().checkpoint(), static_cast<std::uintmax_t>(valid_run().state_size()));
   const hid_t file = H5Fopen(valid_run().checkpoint().c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
   require(file >= 0);
   for (int i = 0; i < 4 && input.remaining_bytes() > 0; ++i) {
@@ -236,7 +249,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     } else {
       FuzzedDataProvider input(content.data(), content.size());
       change_content(input);
-      append_checkpoint_checksum(valid_run().checkpoint(), FuzzWorld::communicator());
+      valid_run().complete();
       resume();
     }
   } catch (const UsageError&) {

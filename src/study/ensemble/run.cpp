@@ -47,7 +47,7 @@ class EnsembleStudy final : public Study {
     const Communicator local = world.split(team);
     if (const CheckpointReader* from = checkpoints.from()) {
       restore_from(from, [&] { restore(*from); });
-      file.remove_all_but({});
+      file.remove("ensemble");  // is written again
     }
     const std::size_t complete = totals_.empty() ? 0 : totals_.size() - 1;
     CheckpointPoints checkpoint_points(checkpoints);
@@ -110,10 +110,9 @@ class EnsembleStudy final : public Study {
 
   /// @note Collective.
   void save(CheckpointWriter& checkpoint) const {
-    const double numbers[] = {static_cast<double>(totals_.size() - 1), static_cast<double>(done_), 0.0};
+    const double numbers[] = {static_cast<double>(totals_.size() - 1), static_cast<double>(done_)};
     checkpoint.numbers("case", {&numbers[0], 1});
     checkpoint.numbers("batches", {&numbers[1], 1});
-    checkpoint.numbers("complete_cases", {&numbers[2], 1});
     for (std::size_t i = 0; i < totals_.size(); ++i) {
       EnsembleMoments moments = totals_[i].moments;
       for (std::size_t part = 0; part < moments.all().size(); ++part) {
