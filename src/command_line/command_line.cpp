@@ -34,7 +34,7 @@
 #include "text/printable_text.hpp"
 #include "recipe/settings.hpp"
 #include "text/spelling.hpp"
-#include "record/result_integrity.hpp"
+#include "record/checksum.hpp"
 #include "solve/petsc_options.hpp"
 #include "solve/petsc_session.hpp"
 

@@ -158,6 +158,16 @@ std::string Checkpoints::stop_reason() const {
   return vote_ < Vote::first_signal ? "the wall-time limit" : stop_signals[vote_ - Vote::first_signal].name;
 }
 
+bool Checkpoints::save_if_due(const Position& position, bool is_due, double block,
+                              const std::function<void(CheckpointWriter&)>& save_state) {
+  const Decision decision = decide(block);
+  if (decision == Decision::proceed && !is_due) return false;
+  const bool stops = decision == Decision::stop;
+  const std::string path = save(position.total, stops, save_state);
+  if (stops) throw Stopped{stop_reason(), position.name, position.step, path};
+  return true;
+}
+
 std::string Checkpoints::save(std::int64_t total, bool stops, const std::function<void(CheckpointWriter&)>& save) {
   const LogStage stage("Checkpoint");
   const double begin = elapsed();

@@ -67,18 +67,26 @@ class Checkpoints {
   /// The checkpoint that a resumed run continues from; null for a new run.
   const CheckpointReader* from() const { return from_.get(); }
 
+  /// The position of a run: after `step` steps of integrator `name`, `total` counted over all integrators.
+  struct Position {
+    const std::string& name;
+    std::int64_t step, total;
+  };
+  /// Writes a checkpoint if `is_due` or by clock or signal, and throws Stopped if the run is to stop; the last block of
+  /// steps took `block` seconds. `save` adds the state. All ranks decide the same, whichever of them received a signal
+  /// and however their clocks differ. If a checkpoint cannot be written, the run continues with a warning, or, if it is
+  /// to stop, FileError is thrown. Returns whether it was due. @note Collective.
+  bool save_if_due(const Position& position, bool is_due, double block,
+                   const std::function<void(CheckpointWriter&)>& save);
+
+ private:
   enum class Decision { proceed, save, stop };
-  /// What to do now; the last block of steps took `block` seconds. All ranks get the same decision, whichever of them
-  /// received a signal and however their clocks differ. @note Collective.
   Decision decide(double block);
   /// Why the last decision was to stop.
   std::string stop_reason() const;
-  /// Writes the checkpoint after `total` steps, counted over all integrators, and returns its path; `save` adds the
-  /// state. If it cannot be written, the run continues with a warning, or, if it is to stop, FileError is thrown.
-  /// @note Collective.
+  /// Returns the path of the checkpoint.
   std::string save(std::int64_t total, bool stops, const std::function<void(CheckpointWriter&)>& save);
 
- private:
   using Clock = std::chrono::steady_clock;
   double elapsed() const { return std::chrono::duration<double>(Clock::now() - plan_.started).count(); }
 

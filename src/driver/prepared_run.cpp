@@ -11,7 +11,7 @@
 #include <sstream>
 
 #include "parallel/memory_budget.hpp"
-#include "record/result_integrity.hpp"
+#include "record/checksum.hpp"
 
 namespace bathline {
 

@@ -28,14 +28,9 @@ void CheckpointPoints::checkpoint_if_due(const std::string& label, std::int64_t 
                                          const std::function<void(CheckpointWriter&)>& save) {
   const double seconds = std::chrono::duration<double>(Clock::now() - last_).count();
   if (done > done_) longest_step_ = std::max(longest_step_, seconds / static_cast<double>(done - done_));
-  Checkpoints::Decision decision = checkpoints_.decide(longest_step_ * static_cast<double>(ahead));
   const std::int64_t every = checkpoints_.plan().every;
-  if (decision == Checkpoints::Decision::proceed && every > 0 && done - saved_ >= every)
-    decision = Checkpoints::Decision::save;
-  if (decision != Checkpoints::Decision::proceed) {
-    const bool stops = decision == Checkpoints::Decision::stop;
-    const std::string path = checkpoints_.save(done, stops, save);
-    if (stops) throw Stopped{checkpoints_.stop_reason(), label, done, path};
+  if (checkpoints_.save_if_due({label, done, done}, every > 0 && done - saved_ >= every,
+                               longest_step_ * static_cast<double>(ahead), save)) {
     saved_ = done;
   }
   done_ = done;

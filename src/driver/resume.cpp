@@ -16,7 +16,7 @@
 #include "driver/prepared_run.hpp"
 #include "driver/unpacked_inputs.hpp"
 #include "text/printable_text.hpp"
-#include "record/result_integrity.hpp"
+#include "record/checksum.hpp"
 #include "record/run_in_child_process.hpp"
 
 namespace bathline {
@@ -117,13 +117,16 @@ void require_replaceable(const std::string& path, const CheckpointReader& checkp
   });
 }
 
-/// The state of the file that `resume` was given, if it is a result and not a checkpoint.
-struct NamedResult {
-  bool is_result = false;
-  bool is_damaged = false;  ///< by its checksum
-  bool has_checkpoint = false;
-  bool is_computed = false;        ///< only its claims are still to be evaluated
-  bool is_complete = false;        ///< with its claims evaluated
+/// The file that `resume` was given.
+struct NamedFile {
+  enum State : std::int64_t {
+    other,       ///< a checkpoint, no file, or one that cannot be read
+    damaged,     ///< a result whose checksum does not match
+    unfinished,  ///< the result of a run that has not reached its end
+    computed,    ///< a result whose claims are still to be evaluated
+    complete
+  };
+  State state = other;
   int code = exit_code::complete;  ///< of a complete result
   std::string recipe;              ///< if computed or complete
 };
@@ -138,40 +141,32 @@ bool is_damaged(const std::string& path) {
 }
 
 /// @note Collective.
-NamedResult inspect_result(const std::string& path, const Program& program) {
+NamedFile inspect(const std::string& path, const Program& program) {
   const Communicator& communicator = program.communicator();
-  NamedResult state;
+  NamedFile named;
   std::error_code ignored;
   if (communicator.is_root() && std::filesystem::is_regular_file(path, ignored)) {
-    state.has_checkpoint = !find_checkpoints(path).empty();
-    state.is_damaged = is_damaged(path);
-    state.is_result = state.has_checkpoint || state.is_damaged;
     const auto read = [&] {
       const ResultReader result(path);
-      state.is_result = result.has_attribute("status") && !result.has_attribute("checkpoint_format");
-      const std::string status = state.is_result ? result.attribute("status") : "";
-      if (status == "complete" || status == "computed") {
-        const Recipe recipe = recipe_of(result, program);
-        const std::vector<ClaimResult> claims = read_claims(result);
-        state.recipe = recipe.resolved;
-        state.is_complete = status == "complete" && claims.size() == recipe.claims.size();
-        state.is_computed = !state.is_complete;
-        state.code = exit_code_of(claims);
-      }
+      if (!result.has_attribute("status") || result.has_attribute("checkpoint_format")) return;
+      const std::string status = result.attribute("status");
+      named.state = NamedFile::unfinished;
+      if (status != "complete" && status != "computed") return;
+      const Recipe recipe = recipe_of(result, program);
+      const std::vector<ClaimResult> claims = read_claims(result);
+      const bool is_complete = status == "complete" && claims.size() == recipe.claims.size();
+      named = {is_complete ? NamedFile::complete : NamedFile::computed, exit_code_of(claims), recipe.resolved};
     };
-    // Opening an invalid HDF5 file may crash, so that a child process tries first.
-    if (!state.is_damaged && run_in_child_process([&](const auto&) { read(); }).empty()) read();
+    if (is_damaged(path)) {
+      named.state = NamedFile::damaged;
+    } else if (run_in_child_process([&](const auto&) { read(); }).empty()) {
+      read();  // opening an invalid HDF5 file may crash, so that a child process has tried first
+    }
   }
-  std::int64_t flags[] = {state.is_result,   state.is_damaged,  state.has_checkpoint,
-                          state.is_computed, state.is_complete, state.code};
-  communicator.broadcast(std::span<std::int64_t>(flags));
-  return {flags[0] != 0,
-          flags[1] != 0,
-          flags[2] != 0,
-          flags[3] != 0,
-          flags[4] != 0,
-          static_cast<int>(flags[5]),
-          communicator.broadcast(state.recipe)};
+  std::int64_t numbers[] = {named.state, named.code};
+  communicator.broadcast(std::span<std::int64_t>(numbers));
+  return {static_cast<NamedFile::State>(numbers[0]), static_cast<int>(numbers[1]),
+          communicator.broadcast(named.recipe)};
 }
 
 /// Throws UsageError if `--recipe` names a different recipe than that of `path`. @note Collective.
@@ -260,25 +255,26 @@ Resumption read_checkpoint(const ResumeRequest& request, const Program& program,
 int resume_run(const ResumeRequest& request, const Program& program, std::unique_ptr<ResultLock> lock) {
   const Communicator& communicator = program.communicator();
   const std::string& named_path = request.checkpoint;
-  NamedResult named = inspect_result(named_path, program);
-  if (named.is_result && !named.is_complete && !lock) {
+  NamedFile named = inspect(named_path, program);
+  if (named.state != NamedFile::other && named.state != NamedFile::complete && !lock) {
     lock = std::make_unique<ResultLock>(request.output.empty() ? named_path : request.output, communicator);
-    named = inspect_result(named_path, program);  // again, because the lock guarantees that no other run changes it
+    named = inspect(named_path, program);  // again, because the lock guarantees that no other run changes it
   }
-  if (named.is_complete || named.is_computed) require_recipe(named_path, named.recipe, request, program);
-  if (named.is_complete) {
+  if (!named.recipe.empty()) require_recipe(named_path, named.recipe, request, program);
+  if (named.state == NamedFile::complete) {
     if (communicator.is_root()) fmt::print("{}: already complete\n", named_path);
     return named.code;
   }
-  if (named.is_computed) {
+  if (named.state == NamedFile::computed) {
     Mistakes mistakes;
     const Recipe recipe = parse_recipe(named.recipe, named_path, {}, program.catalogue_schema(), mistakes);
     return finalise_result(named_path, recipe, communicator);
   }
-  if (named.is_result && !named.has_checkpoint) {
-    throw UsageError(
-        fmt::format("{} is {}, and there is no checkpoint beside it to resume from", named_path,
-                    named.is_damaged ? "damaged (its checksum does not match)" : "the result of an unfinished run"));
+  if (named.state != NamedFile::other &&
+      communicator.broadcast(communicator.is_root() && find_checkpoints(named_path).empty())) {
+    throw UsageError(fmt::format("{} is {}, and there is no checkpoint beside it to resume from", named_path,
+                                 named.state == NamedFile::damaged ? "damaged (its checksum does not match)"
+                                                                   : "the result of an unfinished run"));
   }
   const StopSignals signals(communicator);
   Resumption resumption;

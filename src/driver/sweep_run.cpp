@@ -27,7 +27,7 @@
 #include "parallel/text_file.hpp"
 #include "recipe/sweep.hpp"
 #include "record/claims.hpp"
-#include "record/result_integrity.hpp"
+#include "record/checksum.hpp"
 
 namespace bathline {
 

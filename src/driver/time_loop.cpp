@@ -186,20 +186,6 @@ class ObserverList {
   LedgerMonitor ledger_monitor_;
 };
 
-/// Writes a checkpoint, and throws Stopped, if that is due after `step` steps; `seconds` is the time of the last batch.
-/// Returns whether a checkpoint was written. @note Collective.
-bool checkpoint_if_due(const Run& run, std::int64_t step, bool is_due, double seconds, ObserverList& observers,
-                       const std::function<void(CheckpointWriter&)>& save) {
-  Checkpoints::Decision decision = run.checkpoints.decide(seconds);
-  if (decision == Checkpoints::Decision::proceed && is_due) decision = Checkpoints::Decision::save;
-  if (decision == Checkpoints::Decision::proceed) return false;
-  const bool stops = decision == Checkpoints::Decision::stop;
-  observers.flush();
-  const std::string path = run.checkpoints.save(run.steps_before + step, stops, save);
-  if (stops) throw Stopped{run.checkpoints.stop_reason(), run.experiment.cases()[run.index].name, step, path};
-  return true;
-}
-
 /// `from`: the checkpoint of a resumed run, else null.
 std::optional<Failure> run_case(const Run& run, const CheckpointReader* from) {
   const Experiment& experiment = run.experiment;
@@ -237,6 +223,7 @@ std::optional<Failure> run_case(const Run& run, const CheckpointReader* from) {
   const std::int64_t first_step = step;
   run.progress.skip(first_step);
   const auto save = [&](CheckpointWriter& checkpoint) {
+    observers->flush();
     const double numbers[] = {static_cast<double>(run.index), static_cast<double>(step)};
     checkpoint.numbers("case", {&numbers[0], 1});
     checkpoint.numbers("step", {&numbers[1], 1});
@@ -254,7 +241,8 @@ std::optional<Failure> run_case(const Run& run, const CheckpointReader* from) {
     }
     if (step == this_case.steps) break;
     const bool is_due = checkpoint_every > 0 && step > saved && step % checkpoint_every == 0;
-    if (checkpoint_if_due(run, step, is_due, seconds, *observers, save)) saved = step;
+    if (run.checkpoints.save_if_due({this_case.name, step, run.steps_before + step}, is_due, seconds, save))
+      saved = step;
     std::int64_t next = std::min(next_multiple(step, output.every, this_case.steps), step + batcher.steps());
     if (output.snapshots > 0) next = std::min(next, next_multiple(step, output.snapshots, this_case.steps));
     if (checkpoint_every > 0) next = std::min(next, next_multiple(step, checkpoint_every, this_case.steps));

@@ -15,7 +15,7 @@
 #include "driver/unpacked_inputs.hpp"
 #include "text/printable_text.hpp"
 #include "record/claims.hpp"
-#include "record/result_integrity.hpp"
+#include "record/checksum.hpp"
 #include "record/temporary_file.hpp"
 
 namespace bathline {

@@ -13,9 +13,8 @@
 
 #include <fmt/format.h>
 
-#include "record/checksum_trailer.hpp"
+#include "record/checksum.hpp"
 #include "record/disk_space.hpp"
-#include "record/file_scan.hpp"
 #include "record/on_all_ranks.hpp"
 #include "record/run_in_child_process.hpp"
 
@@ -182,9 +181,10 @@ void CheckpointReader::restore_result(const std::string& result) const {
       fs::remove(scratch, ignored);  // left by a killed program
       append_bytes(path_, first, bytes, scratch);
       require_readable("the copy of the result in " + path_, [&](const auto& report) {
-        if (ResultReader(scratch).attribute("recipe_resolved") != reader_->attribute("recipe_resolved"))
+        const ResultReader copy(scratch);
+        if (copy.attribute("recipe_resolved") != reader_->attribute("recipe_resolved"))
           throw FileError("it belongs to a different recipe");
-        read_everything(scratch, report);
+        copy.read_everything(report);
       });
       if (exists) fs::permissions(scratch, fs::status(target).permissions(), ignored);
       if (std::rename(scratch.c_str(), target.c_str()) != 0)

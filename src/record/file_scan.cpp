@@ -1,16 +1,16 @@
-// Reading all objects of a file, their values in blocks of a few megabytes.
-// Tested by tests/record/result_file_test.cpp.
+// Visiting all links and objects of a file, and reading their values in blocks of a few megabytes.
+// Tested by tests/command_line/strangers_test.py.
 #include "record/file_scan.hpp"
 
 #include <algorithm>
 #include <exception>
+#include <set>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "record/external_links.hpp"
 #include "record/hdf5_layout.hpp"
-#include "record/result_file.hpp"
+#include "text/printable_text.hpp"
 
 namespace bathline {
 
@@ -20,26 +20,6 @@ using Report = std::function<void(const std::string&)>;
 
 /// Maximal number of values in memory, unless a variable has longer rows.
 constexpr hsize_t max_values = hsize_t{1} << 20;
-
-hdf5::File open_to_read(const std::string& path) {
-  hdf5::prepare_library();
-  const hdf5::PropertyList access(hdf5::check(H5Pcreate(H5P_FILE_ACCESS), "creating properties"));
-  // Some shared file systems do not support locks; a reader does not need them.
-  hdf5::check(H5Pset_file_locking(access.id(), false, true), "choosing locks");
-  hdf5::File file(hdf5::check(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.id()), "opening"));
-  refuse_external_links(file, path);
-  return file;
-}
-
-/// Calls `work` and turns HDF5's failures into FileError with the name of the file.
-template <class Work>
-auto reading(const std::string& path, Work&& work) {
-  try {
-    return work();
-  } catch (const hdf5::Failure& failure) {
-    throw FileError(fmt::format("cannot read {}: {}", path, failure.what()));
-  }
-}
 
 hdf5::Datatype in_memory(hid_t type) {
   return hdf5::Datatype(hdf5::check(H5Tget_native_type(type, H5T_DIR_ASCEND), "reading a type"));
@@ -129,10 +109,68 @@ void walk(const hdf5::File& file, const Visit& visit) {
   hdf5::check(end, "iterating over the objects");
 }
 
+/// The state of the iteration over the links of a file.
+struct LinkWalk {
+  std::set<haddr_t> objects;
+  std::string problem;
+};
+
+/// Why the storage of a variable is not accepted, or "".
+std::string storage_problem(hid_t group, const char* name) {
+  const hdf5::Dataset variable(hdf5::check(H5Dopen2(group, name, H5P_DEFAULT), "opening a variable"));
+  const hdf5::PropertyList properties(hdf5::check(H5Dget_create_plist(variable.id()), "reading properties"));
+  if (hdf5::check(H5Pget_layout(properties.id()), "reading a layout") == H5D_VIRTUAL) {
+    return "is a virtual dataset of other files";
+  }
+  return hdf5::check(H5Pget_external_count(properties.id()), "reading a layout") > 0
+             ? "stores its values in other files"
+             : "";
+}
+
+herr_t check_link(hid_t group, const char* name, const H5L_info_t* link, void* data) {
+  LinkWalk& walk = *static_cast<LinkWalk*>(data);
+  const auto stop = [&](const char* what) {
+    walk.problem = fmt::format("`{}` {}", printable(name), what);
+    return 1;
+  };
+  if (link->type == H5L_TYPE_SOFT) return stop("is a soft link");
+  if (link->type != H5L_TYPE_HARD) return stop("is a link to another file");
+  if (!walk.objects.insert(link->u.address).second) return stop("is a second hard link to an object");
+  try {
+    H5O_info_t object;
+    hdf5::check(H5Oget_info_by_name(group, name, &object, H5P_DEFAULT), "opening");
+    if (object.type != H5O_TYPE_DATASET) return 0;
+    const std::string problem = storage_problem(group, name);
+    return problem.empty() ? 0 : stop(problem.c_str());
+  } catch (const hdf5::Failure&) {
+    return -1;  // a torn file
+  }
+}
+
 }  // namespace
 
-void read_everything(const std::string& path, const Report& report) {
-  const hdf5::File file = reading(path, [&] { return open_to_read(path); });
+void refuse_external_links(const hdf5::File& file, const std::string& path) {
+  LinkWalk walk;
+  H5O_info_t root;
+  hdf5::check(H5Oget_info(file.id(), &root), "opening");
+  walk.objects.insert(root.addr);
+  hdf5::check(H5Lvisit(file.id(), H5_INDEX_NAME, H5_ITER_INC, check_link, &walk), "iterating over its links");
+  if (walk.problem.empty()) return;
+  throw ExternalLinks(
+      fmt::format("cannot read {}: {}, which results and checkpoints do not contain", path, walk.problem));
+}
+
+void require_stored(const hdf5::Dataset& variable, std::size_t width) {
+  constexpr double always_accepted = 1 << 20;  // bytes
+  constexpr double max_compression = 1032.0;   // of deflate
+  double bytes = static_cast<double>(width);
+  for (const hsize_t length : hdf5::shape_of(variable)) bytes *= static_cast<double>(length);
+  const auto stored = static_cast<double>(H5Dget_storage_size(variable.id()));
+  if (bytes <= always_accepted || bytes <= max_compression * stored) return;
+  throw hdf5::Failure(fmt::format("it declares {:.3g} bytes, but only {:.3g} are stored", bytes, stored));
+}
+
+void read_everything(const hdf5::File& file, const std::string& path, const Report& report) {
   std::string where = "the groups";
   try {
     report(where);

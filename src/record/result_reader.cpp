@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include "record/disk_space.hpp"
-#include "record/external_links.hpp"
+#include "record/file_scan.hpp"
 #include "record/hdf5_layout.hpp"
 #include "record/result_file.hpp"
 
@@ -127,6 +127,10 @@ ResultReader::ResultReader(const std::string& path) : state_(std::make_shared<St
 }
 
 const std::string& ResultReader::path() const { return state_->path; }
+
+void ResultReader::read_everything(const std::function<void(const std::string&)>& report) const {
+  bathline::read_everything(state_->file, state_->path, report);
+}
 
 bool ResultReader::has(const std::string& path) const {
   return state_->reading(path, [&] { return hdf5::exists(state_->file.id(), path); });

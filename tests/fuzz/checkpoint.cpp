@@ -15,7 +15,7 @@
 #include "fuzz_world.hpp"
 #include "recipe/mistakes.hpp"
 #include "record/checkpoint_file.hpp"
-#include "record/checksum_trailer.hpp"
+#include "record/checksum.hpp"
 
 namespace {
 

@@ -1,6 +1,6 @@
 // Computing the checksum of a file, and writing and reading the checksum line.
-// Tested by tests/record/result_integrity_test.cpp.
-#include "record/checksum_trailer.hpp"
+// Tested by tests/record/checksum_test.cpp.
+#include "record/checksum.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -17,6 +17,7 @@
 #include "record/disk_space.hpp"
 #include "record/on_all_ranks.hpp"
 #include "record/result_file.hpp"
+#include "record/run_in_child_process.hpp"
 
 namespace bathline {
 
@@ -74,6 +75,8 @@ class ReadOnlyFile {
   std::string path_;
   int descriptor_;
 };
+
+constexpr std::int64_t max_checksummed_bytes = std::int64_t{1} << 30;
 
 /// Bytes that are read or copied at once.
 constexpr std::int64_t block = std::int64_t{1} << 20;
@@ -185,6 +188,32 @@ ChecksumState verify_checksum(const std::string& path, const std::string& kind) 
   const std::int64_t size = size_without_checksum(path, kind);
   return line == line_for(kind, size, partial_checksum(path, size, 0, 1)) ? ChecksumState::valid
                                                                           : ChecksumState::invalid;
+}
+
+void append_result_checksum(const std::string& path, const Communicator& communicator) {
+  const bool small = communicator.is_root() && size_of_file(path) <= max_checksummed_bytes;
+  if (!communicator.broadcast(small)) return;
+  try {
+    append_checksum(path, "result", Durability::buffered, communicator);
+  } catch (const FileError&) {
+    // The result is complete without it; only later damage cannot be detected.
+  }
+}
+
+bool require_intact(const std::string& path) {
+  const ChecksumState checksum_state = verify_checksum(path, "result");
+  if (checksum_state == ChecksumState::invalid)
+    throw FileError(fmt::format("{} is damaged: its checksum does not match", path));
+  if (checksum_state == ChecksumState::valid) return true;
+  require_readable(path, [&](const auto& report) { ResultReader(path).read_everything(report); });
+  return false;
+}
+
+std::string missing_checksum_text(const std::string& path) {
+  return fmt::format(
+      "{} does not end with its checksum, so that damage cannot be detected: it was written by an earlier version, is "
+      "not complete, has more than {} GiB, or was changed by another program",
+      path, max_checksummed_bytes >> 30);
 }
 
 }  // namespace bathline

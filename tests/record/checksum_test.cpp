@@ -1,5 +1,5 @@
 // Detecting damage by checksums and by reading in a child process, and results in checkpoints.
-#include "record/result_integrity.hpp"
+#include "record/checksum.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 #include "record/checkpoint_file.hpp"
 #include "record/run_in_child_process.hpp"
 
-namespace bathline::result_integrity_test {
+namespace bathline::checksum_test {
 namespace {
 
 void flip(const std::string& path, std::int64_t offset) {
@@ -144,4 +144,4 @@ TEST(MpiCheckpoint, ReplacesNothingByAWrongCopy) {
 }
 
 }  // namespace
-}  // namespace bathline::result_integrity_test
+}  // namespace bathline::checksum_test

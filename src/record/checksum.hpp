@@ -1,5 +1,9 @@
 // A checksum at the end of a file: one line of text after the HDF5 data, with the checksum of all bytes before it. HDF5
 // ignores the line, and truncates it when it changes the file.
+//
+// HDF5's own checksum of values (Fletcher32) is not used: it covers a chunk of up to 1024 records, which every flush
+// would rewrite in place. A kill during the write would leave an unreadable chunk and lose records that were flushed
+// before.
 #pragma once
 
 #include <cstdint>
@@ -28,6 +32,18 @@ void append_checksum(const std::string& path, const std::string& kind, Durabilit
 ChecksumState verify_checksum(const std::string& path, const std::string& kind, const Communicator& communicator);
 /// The same by one process.
 ChecksumState verify_checksum(const std::string& path, const std::string& kind);
+
+/// Appends the checksum to a complete result, unless it is too large to be read back in about a second. On failure, as
+/// on a full disk, the result stays without checksum. @note Collective.
+void append_result_checksum(const std::string& path, const Communicator& communicator);
+
+/// Throws FileError if a result is damaged: its checksum does not match, or HDF5 cannot read all of it, which a child
+/// process tries. Returns whether it has a checksum; results of older versions, of killed runs, or changed by other
+/// programs have none. For one rank.
+bool require_intact(const std::string& path);
+
+/// The warning about a result without checksum.
+std::string missing_checksum_text(const std::string& path);
 
 /// Size in bytes of a regular file; throws FileError if there is none.
 std::int64_t size_of_file(const std::string& path);
