@@ -21,28 +21,22 @@ SeriesLayout layout_of(const std::string& group, const ParticleSystem& system, c
 }  // namespace
 
 PoincareSection::PoincareSection(const PoincarePlan& plan, ResultFile& file, const std::string& group,
-                                 const Problem& problem, const CheckpointReader* from)
+                                 const Problem& problem)
     : plan_(plan),
       mass_(problem.system().mass),
       last_{0.0, Eigen::VectorXd::Zero(mass_.size()), Eigen::VectorXd::Zero(mass_.size()),
             Eigen::VectorXd::Zero(mass_.size())},
-      series_(file.series(layout_of(group, problem.system(), plan.title), restore(from))) {}
+      series_(file.series(layout_of(group, problem.system(), plan.title))) {}
 
 void PoincareSection::serialise(Archive& archive) {
-  archive.counts("points", {&points_});
+  std::int64_t has_begun = has_begun_ ? 1 : 0;
+  archive.counts("points", {&points_, &has_begun});
+  has_begun_ = has_begun != 0;
   std::vector<std::span<double>> parts = {{&last_.time, 1}, {&last_value_, 1}};
   for (Eigen::VectorXd* vector : {&last_.q, &last_.v, &last_.a}) {
     parts.emplace_back(vector->data(), static_cast<std::size_t>(vector->size()));
   }
   archive.numbers("last", parts);
-}
-
-std::optional<std::int64_t> PoincareSection::restore(const CheckpointReader* from) {
-  if (from == nullptr) return std::nullopt;
-  Archive archive(*from, group_of_checkpoint);
-  serialise(archive);
-  has_begun_ = true;
-  return points_;
 }
 
 void PoincareSection::flush_if_full(const Communicator& communicator) {

@@ -5,8 +5,6 @@
 // integrator's. Source: henon1982, who reaches the surface by a step in the crossed coordinate instead.
 #pragma once
 
-#include <optional>
-
 #include "driver/archive.hpp"
 #include "driver/quintic_hermite.hpp"
 #include "driver/poincare_plan.hpp"
@@ -17,12 +15,8 @@ namespace bathline {
 /// Writes poincare_q and poincare_p, (poincare_time, particle, axis), to the group of a trajectory.
 class PoincareSection {
  public:
-  static constexpr const char* group_of_checkpoint = "section";
-
-  /// `from`: continues after the points that the checkpoint counts and discards later ones. `group` must contain a
-  /// trajectory already. @note Collective.
-  PoincareSection(const PoincarePlan& plan, ResultFile& file, const std::string& group, const Problem& problem,
-                  const CheckpointReader* from);
+  /// `group` must contain a trajectory already. @note Collective.
+  PoincareSection(const PoincarePlan& plan, ResultFile& file, const std::string& group, const Problem& problem);
   /// To be called at the start and after every step with the state at `time`. Works on rank 0 alone.
   void update(const Problem& problem, double time);
   /// @note Collective.
@@ -33,7 +27,6 @@ class PoincareSection {
   void serialise(Archive& archive);
 
  private:
-  std::optional<std::int64_t> restore(const CheckpointReader* from);
   /// The function less its value at the fraction `s` between the last state and `now`.
   double value_between(const HermiteNode& now, double s) const;
   bool is_crossing(double before, double after) const;

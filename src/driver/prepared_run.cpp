@@ -100,6 +100,16 @@ void require_no_checkpoints(const std::string& path, const Communicator& communi
 
 }  // namespace
 
+Provenance provenance_of(const PreparedRun& prepared, const std::string& recipe, const std::string& petsc_options) {
+  return {.title = prepared.recipe->title,
+          .recipe = recipe,
+          .recipe_resolved = prepared.recipe->resolved,
+          .petsc_version = petsc_version(),
+          .petsc_options = petsc_options,
+          .seed = static_cast<std::int64_t>(prepared.experiment->seed()),
+          .started = utc_now()};
+}
+
 int execute_run(const RunContext& context, const PreparedRun& prepared, std::unique_ptr<ResultFile> file,
                 std::unique_ptr<CheckpointReader> from, const Communicator& communicator) {
   Progress progress(context.progress, communicator.is_root());

@@ -46,6 +46,9 @@ PreparedRun prepare(const std::string& text, const std::string& file, const std:
 /// The text of the recipe of a request. @note Collective.
 std::string recipe_text(const RunRequest& request, const Communicator& communicator);
 
+/// The provenance of a run that begins now; `recipe` is the text as given.
+Provenance provenance_of(const PreparedRun& prepared, const std::string& recipe, const std::string& petsc_options);
+
 /// Settings of one execution of a new or resumed run.
 struct RunContext {
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();

@@ -231,13 +231,8 @@ Resumption read_checkpoint(const ResumeRequest& request, const Program& program,
   const PreparedRun& prepared = *resumption.prepared;
   require_recipe(checkpoint.path(), prepared.recipe->resolved, request, program);
   context.path = result_path(request, checkpoint, communicator);
-  context.provenance = {.title = prepared.recipe->title,
-                        .recipe = checkpoint.attribute("recipe"),
-                        .recipe_resolved = prepared.recipe->resolved,
-                        .petsc_version = petsc_version(),
-                        .petsc_options = petsc_options,
-                        .seed = static_cast<std::int64_t>(prepared.experiment->seed()),
-                        .started = checkpoint.attribute("started")};
+  context.provenance = provenance_of(prepared, checkpoint.attribute("recipe"), petsc_options);
+  context.provenance.started = checkpoint.attribute("started");
   try {
     context.wall_before = std::stod(checkpoint.attribute("wall_time_s"));
   } catch (const std::logic_error&) {  // not a number, or out of range

@@ -76,13 +76,8 @@ int run_recipe(const RunRequest& request, const Program& program, std::unique_pt
       prepare(recipe_text(request, communicator), request.recipe, request.settings, request.petsc_options, program);
   context.path =
       request.output.empty() ? std::filesystem::path(request.recipe).stem().string() + ".h5" : request.output;
-  context.provenance = {.title = prepared.recipe->title,
-                        .recipe = prepared.recipe->text,
-                        .recipe_resolved = prepared.recipe->resolved,
-                        .petsc_version = petsc_version(),
-                        .petsc_options = fmt::format("{}", fmt::join(request.petsc_options, " ")),
-                        .seed = static_cast<std::int64_t>(prepared.experiment->seed()),
-                        .started = utc_now()};
+  context.provenance =
+      provenance_of(prepared, prepared.recipe->text, fmt::format("{}", fmt::join(request.petsc_options, " ")));
   const StopSignals signals(communicator);
   if (!lock) lock = std::make_unique<ResultLock>(context.path, communicator);
   std::unique_ptr<ResultFile> file = create_result(context, prepared, request.overwrite, communicator);

@@ -80,15 +80,15 @@ ProgressUnit unit_of(const Problem& problem) {
 /// The receivers of the states of a run: recorder, ledger monitor, Poincare section and observers.
 class ObserverList {
  public:
-  /// `from`: the checkpoint of a resumed run, else null. @note Collective.
+  /// @note Collective.
   ObserverList(const Run& run, const Problem& problem, const OutputPlan& output,
-               const std::optional<HeatByEnvironment>& heat, const CheckpointReader* from)
+               const std::optional<HeatByEnvironment>& heat)
       : case_(run.experiment.cases()[run.index]),
         output_(output),
         observers_(run.observers),
-        recorder_(run.file, case_, problem, output, heat, from),
+        recorder_(run.file, case_, problem, output, heat),
         ledger_monitor_(case_, problem) {
-    if (output.section) section_.emplace(*output.section, run.file, case_.name, problem, from);
+    if (output.section) section_.emplace(*output.section, run.file, case_.name, problem);
   }
 
   /// Advances to the step `next`, passing every step to the Poincare section, if any. @note Collective.
@@ -143,26 +143,18 @@ class ObserverList {
     flush();
   }
 
-  void save(CheckpointWriter& checkpoint) {
-    Archive recorder(checkpoint, "recorder"), monitor(checkpoint, "ledger");
-    recorder_.serialise(recorder);
-    ledger_monitor_.serialise(monitor);
-    if (section_) {
-      Archive section(checkpoint, PoincareSection::group_of_checkpoint);
-      section_->serialise(section);
-    }
-    for (std::size_t i = 0; i < observers_.size(); ++i) {
-      Archive observer(checkpoint, observer_group(i));
-      observers_[i]->serialise(observer);
-    }
+  /// Saves to a `CheckpointWriter`, or restores from a `CheckpointReader`.
+  template <class Checkpoint>
+  void serialise(Checkpoint& checkpoint) {
+    const auto visit = [&](const std::string& group, auto& part) {
+      Archive archive(checkpoint, group);
+      part.serialise(archive);
+    };
+    visit("recorder", recorder_);
+    visit("ledger", ledger_monitor_);
+    if (section_) visit("section", *section_);
+    for (std::size_t i = 0; i < observers_.size(); ++i) visit(fmt::format("observer-{}", i), *observers_[i]);
   }
-  /// Restores the ledger monitor. Recorder and section are restored by their constructors, the observers before the
-  /// first resumed case.
-  void restore(const CheckpointReader& from) {
-    Archive monitor(from, "ledger");
-    ledger_monitor_.serialise(monitor);
-  }
-  static std::string observer_group(std::size_t index) { return fmt::format("observer-{}", index); }
 
  private:
   /// For steppers that do not observe their steps.
@@ -203,8 +195,7 @@ std::optional<Failure> run_case(const Run& run, const CheckpointReader* from) {
   if (this_case.noise && !this_case.closed) heat = heat_by_environment(experiment, this_case);
   if (heat && !heat->damped_coordinates.empty()) problem.heat = Eigen::VectorXd::Zero(problem.q.size());
   const std::unique_ptr<Stepper> stepper = make_stepper(this_case.scheme, problem, this_case.step);
-  std::optional<ObserverList> observers;
-  restore_from(from, [&] { observers.emplace(run, problem, output, heat, from); });
+  ObserverList observers(run, problem, output, heat);
 
   const ProgressUnit unit = unit_of(problem);
   run.progress.begin(this_case.name, this_case.steps, unit);
@@ -215,7 +206,7 @@ std::optional<Failure> run_case(const Run& run, const CheckpointReader* from) {
   if (from != nullptr) {
     restore_from(from, [&] {
       restore_state(*from, problem, *stepper);
-      observers->restore(*from);
+      observers.serialise(*from);
       step = saved = from->count("step");
       if (step > this_case.steps) throw std::out_of_range("step");
     });
@@ -223,20 +214,20 @@ std::optional<Failure> run_case(const Run& run, const CheckpointReader* from) {
   const std::int64_t first_step = step;
   run.progress.skip(first_step);
   const auto save = [&](CheckpointWriter& checkpoint) {
-    observers->flush();
+    observers.flush();
     const double numbers[] = {static_cast<double>(run.index), static_cast<double>(step)};
     checkpoint.numbers("case", {&numbers[0], 1});
     checkpoint.numbers("step", {&numbers[1], 1});
     save_state(checkpoint, problem, *stepper);
-    observers->save(checkpoint);
+    observers.serialise(checkpoint);
   };
   double seconds = 0.0;
   while (true) {
     const bool was_recorded = from != nullptr && step == first_step;
     std::optional<Failure> failure;
-    if (!was_recorded) failure = observers->record_if_due(problem, step);
+    if (!was_recorded) failure = observers.record_if_due(problem, step);
     if (failure) {
-      observers->flush();
+      observers.flush();
       return failure;
     }
     if (step == this_case.steps) break;
@@ -249,8 +240,8 @@ std::optional<Failure> run_case(const Run& run, const CheckpointReader* from) {
     AdvanceHints hints{.wants_energy = !output.particles_only && (next % output.every == 0 || next == this_case.steps)};
     if (output.particles_only) hints.steps_left = this_case.steps - next;
     const auto begin = std::chrono::steady_clock::now();
-    if ((failure = observers->advance(problem, *stepper, step, next, hints))) {
-      observers->flush();
+    if ((failure = observers.advance(problem, *stepper, step, next, hints))) {
+      observers.flush();
       return failure;
     }
     seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -259,7 +250,7 @@ std::optional<Failure> run_case(const Run& run, const CheckpointReader* from) {
     run.progress.update(step);
   }
   run.progress.end();
-  observers->end();
+  observers.end();
   return std::nullopt;
 }
 
@@ -273,10 +264,6 @@ std::optional<CaseFailure> run_trajectories(const Experiment& experiment, Result
     index = static_cast<std::size_t>(from->count("case"));
     restore_from(from, [&] {
       if (index >= experiment.cases().size()) throw std::out_of_range("case");
-      for (std::size_t i = 0; i < observers.size(); ++i) {
-        Archive observer(*from, ObserverList::observer_group(i));
-        observers[i]->serialise(observer);
-      }
     });
   }
   std::int64_t steps_before = 0;

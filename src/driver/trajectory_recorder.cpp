@@ -157,8 +157,7 @@ std::vector<Dimension> phase_dimensions(const ParticleSystem& system) {
 }
 
 TrajectoryRecorder::TrajectoryRecorder(ResultFile& file, const Case& this_case, const Problem& problem,
-                                       const OutputPlan& output, const std::optional<HeatByEnvironment>& heat,
-                                       const CheckpointReader* from)
+                                       const OutputPlan& output, const std::optional<HeatByEnvironment>& heat)
     : site_stride_(output.snapshots > 0 ? output.site_stride : 0),
       work_rules_(output.work_rules),
       integrals_(zeros(Accumulator::integrals, problem.system().observables)),
@@ -169,8 +168,7 @@ TrajectoryRecorder::TrajectoryRecorder(ResultFile& file, const Case& this_case, 
                                                                                          : 0),
       work_(problem),
       series_(
-          file.series(series_layout(this_case, problem, work_rules_, heat ? heat->names : std::vector<std::string>()),
-                      restore(from))),
+          file.series(series_layout(this_case, problem, work_rules_, heat ? heat->names : std::vector<std::string>()))),
       is_root_(problem.communicator().is_root()),
       flushed_(std::chrono::steady_clock::now()) {
   file.attribute("method", this_case.method->entry.name, this_case.name);
@@ -198,8 +196,7 @@ TrajectoryRecorder::TrajectoryRecorder(ResultFile& file, const Case& this_case, 
       for (std::int64_t i = first; i < end; ++i) sites.push_back(static_cast<double>(i * site_stride_ + 1));
       Snapshots snapshots{file.snapshots(this_case.name, "displacement" + suffix, "m",
                                          "displacement of the sites of " + environment.name() + " from the start",
-                                         sites, first, (field.total + site_stride_ - 1) / site_stride_, site,
-                                         from == nullptr ? std::nullopt : std::optional(snapshot_count_)),
+                                         sites, first, (field.total + site_stride_ - 1) / site_stride_, site),
                           e,
                           axis,
                           first,
@@ -211,7 +208,7 @@ TrajectoryRecorder::TrajectoryRecorder(ResultFile& file, const Case& this_case, 
 }
 
 void TrajectoryRecorder::serialise(Archive& archive) {
-  archive.counts("rows", {&record_count_, &snapshot_count_});
+  archive.counts("records", {&record_count_});
   std::vector<std::span<double>> parts = {{&last_time_, 1}};
   for (std::size_t i = 0; i < integrals_.size(); ++i) {
     parts.emplace_back(integrals_[i].data(), static_cast<std::size_t>(integrals_[i].size()));
@@ -220,13 +217,6 @@ void TrajectoryRecorder::serialise(Archive& archive) {
   archive.numbers("integrals", parts);
   if (!last_heat_.empty()) archive.numbers("heats", last_heat_, last_heat_.size());
   if (work_rules_) work_.serialise(archive);
-}
-
-std::optional<std::int64_t> TrajectoryRecorder::restore(const CheckpointReader* from) {
-  if (from == nullptr) return std::nullopt;
-  Archive archive(*from, "recorder");
-  serialise(archive);
-  return record_count_;
 }
 
 bool TrajectoryRecorder::record(const StateView& moment, const EnergyLedger& ledger) {
@@ -323,7 +313,6 @@ void TrajectoryRecorder::add_observables(const StateView& moment, std::vector<do
 }
 
 void TrajectoryRecorder::snapshot(const StateView& moment) {
-  ++snapshot_count_;
   for (Snapshots& snapshots : snapshots_) {
     Environment& environment = *moment.problem.stepped_environments()[snapshots.environment];
     const std::span<const double> all = environment.field("w", snapshots.axis).values;

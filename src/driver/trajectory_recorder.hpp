@@ -19,10 +19,9 @@ std::vector<Dimension> phase_dimensions(const ParticleSystem& system);
 /// environments. All members are collective.
 class TrajectoryRecorder {
  public:
-  /// `heat`: for an open run with noise, else nothing. `from`: continues after the records that the checkpoint counts
-  /// and discards later ones.
+  /// `heat`: for an open run with noise, else nothing.
   TrajectoryRecorder(ResultFile& file, const Case& this_case, const Problem& problem, const OutputPlan& output,
-                     const std::optional<HeatByEnvironment>& heat, const CheckpointReader* from);
+                     const std::optional<HeatByEnvironment>& heat);
   /// Returns whether it has flushed.
   bool record(const StateView& moment, const EnergyLedger& ledger);
   void snapshot(const StateView& moment);
@@ -39,8 +38,6 @@ class TrajectoryRecorder {
     std::int64_t local_offset;  // index of that site among the sites of this rank
     std::int64_t count;
   };
-  /// Restores the state from a checkpoint, if given, and returns the number of records in the file.
-  std::optional<std::int64_t> restore(const CheckpointReader* from);
   /// Forces, powers and energies of the environments.
   void add_environments(const StateView& moment, const EnergyLedger& ledger, std::vector<double>& row);
   /// Mean power since the last record of what has absorbed `heat` so far, number `index` of last_heat_; 0 at first.
@@ -57,7 +54,7 @@ class TrajectoryRecorder {
   std::optional<HeatByEnvironment> heat_;
   std::vector<double> last_heat_;  // J
   WorkQuadrature work_;
-  std::int64_t record_count_ = 0, snapshot_count_ = 0;
+  std::int64_t record_count_ = 0;
   SeriesWriter series_;
   std::vector<Snapshots> snapshots_;
   bool is_root_;

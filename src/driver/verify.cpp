@@ -180,13 +180,7 @@ int verify_result(const VerifyRequest& request, const Program& program) {
     }
     const std::vector<std::string> options = options_for(request.petsc_options, petsc_options, request.result);
     const PreparedRun prepared = prepare(recipe, folder->recipe_file(), {}, options, program);
-    context.provenance = {.title = prepared.recipe->title,
-                          .recipe = recipe,
-                          .recipe_resolved = prepared.recipe->resolved,
-                          .petsc_version = petsc_version(),
-                          .petsc_options = fmt::format("{}", fmt::join(options, " ")),
-                          .seed = static_cast<std::int64_t>(prepared.experiment->seed()),
-                          .started = utc_now()};
+    context.provenance = provenance_of(prepared, recipe, fmt::format("{}", fmt::join(options, " ")));
     std::optional<StopSignals> signals;
     if (!scratch) signals.emplace(communicator);
     std::unique_ptr<ResultFile> file;

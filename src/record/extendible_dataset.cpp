@@ -24,12 +24,11 @@ ExtendibleDataset::ExtendibleDataset(hid_t file, const hdf5::DatasetPath& target
   for (const auto length : row_) width_ *= static_cast<std::int64_t>(length);
 }
 
-ExtendibleDataset::ExtendibleDataset(hid_t file, const hdf5::DatasetPath& target, std::optional<std::int64_t> rows)
+ExtendibleDataset::ExtendibleDataset(hid_t file, const hdf5::DatasetPath& target)
     : dataset_(hdf5::open(file, target.path())) {
   const auto shape = hdf5::shape_of(dataset_);
-  rows_ = shape.empty() ? 0 : static_cast<std::int64_t>(shape.front());
-  if (shape.empty() || rows_ != rows.value_or(rows_))
-    throw hdf5::Failure(fmt::format("{} has {} rows, not {}", target.path(), rows_, rows.value_or(rows_)));
+  if (shape.empty()) throw hdf5::Failure(target.path() + " has no rows");
+  rows_ = static_cast<std::int64_t>(shape.front());
   const hdf5::PropertyList properties(hdf5::check(H5Dget_create_plist(dataset_.id()), "reading the chunks"));
   chunk_.resize(shape.size());
   hdf5::check(H5Pget_chunk(properties.id(), static_cast<int>(chunk_.size()), chunk_.data()), "reading the chunks");

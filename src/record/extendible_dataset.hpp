@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,8 +17,8 @@ class ExtendibleDataset {
   /// @note Collective.
   ExtendibleDataset(hid_t file, const hdf5::DatasetPath& target, std::span<const hsize_t> row,
                     std::span<const hsize_t> chunk, const std::string& units, const std::string& long_name);
-  /// Opens an existing variable; a Failure if it does not have `rows` rows.
-  ExtendibleDataset(hid_t file, const hdf5::DatasetPath& target, std::optional<std::int64_t> rows = std::nullopt);
+  /// Opens an existing variable.
+  ExtendibleDataset(hid_t file, const hdf5::DatasetPath& target);
 
   const hdf5::Dataset& dataset() const { return dataset_; }
   std::int64_t rows() const { return rows_; }

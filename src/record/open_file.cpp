@@ -163,18 +163,8 @@ OpenFile::OpenFile(const std::string& path, const Communicator& communicator, bo
 }
 
 OpenFile::OpenFile(const std::string& path, const Communicator& communicator)
-    : path_(path), communicator_(communicator) {
+    : path_(path), communicator_(communicator), is_continued_(true) {
   hdf5::prepare_library();
-  std::string reason;
-  if (communicator.is_root()) {
-    if (access(path.c_str(), R_OK | W_OK) != 0) {
-      reason = system_error_message(errno);
-    } else if (H5Fis_hdf5(path.c_str()) <= 0) {
-      reason = "it is not an HDF5 file";
-    }
-  }
-  reason = communicator.broadcast(reason);
-  if (!reason.empty()) throw FileError(fmt::format("cannot continue writing {}: {}", path, reason));
   MPI_Comm_dup(mpi_comm(communicator), &comm_);
   try {
     open_on_all_ranks(path, OpenMode::existing);

@@ -24,7 +24,7 @@ class OpenFile {
  public:
   /// @note Collective.
   OpenFile(const std::string& path, const Communicator& communicator, bool overwrite);
-  /// Opens an existing file for writing. @note Collective.
+  /// Opens an existing file to continue it. @note Collective.
   OpenFile(const std::string& path, const Communicator& communicator);
   /// Closes the file if all ranks arrive here; not if only some of them are unwinding an exception.
   ~OpenFile();
@@ -32,6 +32,7 @@ class OpenFile {
   OpenFile& operator=(const OpenFile&) = delete;
 
   hid_t id() const { return file_.id(); }
+  bool is_continued() const { return is_continued_; }  ///< whether it existed before
   bool is_open() const { return file_.is_open(); }
   const std::string& path() const { return path_; }
   const Communicator& communicator() const { return communicator_; }
@@ -73,7 +74,8 @@ class OpenFile {
   std::int64_t flushed_ = 0;   // length of the file after the last flush
   std::int64_t added_ = 0;     // upper bound of the bytes added since
   std::int64_t reserved_ = 0;  // end of the reserved space
-  bool broken_ = false;        // a failure inside HDF5: the ranks may no longer agree on the state of the file
+  bool is_continued_ = false;
+  bool broken_ = false;  // a failure inside HDF5: the ranks may no longer agree on the state of the file
 };
 
 struct ResultFile::State {

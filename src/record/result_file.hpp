@@ -93,7 +93,7 @@ class ResultFile {
   /// Creates the file. Throws UsageError if it exists, unless `overwrite`; the old file is then replaced only after the
   /// new one has been created. Throws FileError with the reason if that fails. @note Collective.
   ResultFile(const std::string& path, const Communicator& communicator, bool overwrite);
-  /// Opens an existing file for writing. Throws FileError if that fails. @note Collective.
+  /// Opens an existing file to continue it. Throws FileError if that fails. @note Collective.
   ResultFile(const std::string& path, const Communicator& communicator);
   ~ResultFile();
   ResultFile(ResultFile&&) noexcept;
@@ -105,16 +105,16 @@ class ResultFile {
   void attribute(const std::string& name, std::int64_t value, const std::string& object = "/");
   void attribute(const std::string& name, double value, const std::string& object = "/");
 
-  /// With `rows`, the group exists already and has so many rows, else FileError is thrown. The writers refer to the
-  /// file; destroy them before `close`. @note Collective.
-  SeriesWriter series(const SeriesLayout& layout, std::optional<std::int64_t> rows = std::nullopt);
+  /// Creates the variables; in a file that is continued, existing ones are extended. The writers refer to the file;
+  /// destroy them before `close`. @note Collective.
+  SeriesWriter series(const SeriesLayout& layout);
   /// Creates `variable` and, if the group does not have them, the scales `site_dimension` and `snapshot_time`, which
   /// all variables of a group share; a time is written by the first variable that has a row for it. The sites of all
-  /// ranks must be complete, `total` in number. `rows` as for `series`. @note Collective.
+  /// ranks must be complete, `total` in number. In a file that is continued, an existing variable is extended. @note
+  /// Collective.
   SnapshotWriter snapshots(const std::string& group, const std::string& variable, const std::string& units,
                            const std::string& long_name, std::span<const double> sites_of_this_rank, std::int64_t first,
-                           std::int64_t total, const std::string& site_dimension = "site",
-                           std::optional<std::int64_t> rows = std::nullopt);
+                           std::int64_t total, const std::string& site_dimension = "site");
 
   /// Writes a small array of fixed shape (row-major, values on rank 0; other ranks may pass nothing) over dimensions of
   /// its group. Missing dimension scales are created, existing ones must have the same length. Without dimensions it is

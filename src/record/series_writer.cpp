@@ -76,20 +76,20 @@ void SeriesWriter::State::write(std::int64_t first, std::size_t count) const {
   }
 }
 
-SeriesWriter ResultFile::series(const SeriesLayout& layout, std::optional<std::int64_t> rows) {
+SeriesWriter ResultFile::series(const SeriesLayout& layout) {
   if (!state_->file) throw std::logic_error("the result file is closed already");
   OpenFile& file = *state_->file;
   const auto time = hdf5::dataset_path(layout.group, layout.time);
-  if (rows) {
+  if (file.is_continued() && hdf5::exists(file.id(), time.path())) {
     SeriesWriter writer;
     writer.state_ = std::make_shared<SeriesWriter::State>();
     SeriesWriter::State& state = *writer.state_;
     state.file = state_->file;
     state.group = layout.group;
     file.run_collectively("resuming " + layout.group, [&] {
-      state.columns.emplace_back(file.id(), time, *rows);
+      state.columns.emplace_back(file.id(), time);
       for (const auto& variable : layout.variables) {
-        state.columns.emplace_back(file.id(), hdf5::dataset_path(layout.group, variable.name), *rows);
+        state.columns.emplace_back(file.id(), hdf5::dataset_path(layout.group, variable.name));
         state.row_width += state.columns.back().width();
       }
     });

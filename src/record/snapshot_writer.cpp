@@ -82,8 +82,7 @@ struct SnapshotWriter::State {
 
 SnapshotWriter ResultFile::snapshots(const std::string& group, const std::string& variable, const std::string& units,
                                      const std::string& long_name, std::span<const double> sites_of_this_rank,
-                                     std::int64_t first, std::int64_t total, const std::string& site_dimension,
-                                     std::optional<std::int64_t> rows) {
+                                     std::int64_t first, std::int64_t total, const std::string& site_dimension) {
   if (!state_->file) throw std::logic_error("the result file is closed already");
   OpenFile& file = *state_->file;
   SnapshotWriter writer;
@@ -92,9 +91,8 @@ SnapshotWriter ResultFile::snapshots(const std::string& group, const std::string
                             hdf5::dataset_path(group, variable), total, std::nullopt});
   auto& state = *writer.state_;
   const auto site = hdf5::dataset_path(group, site_dimension);
-  if (rows) {
-    file.run_collectively("resuming " + state.target.path(),
-                          [&] { state.variable.emplace(file.id(), state.target, *rows); });
+  if (file.is_continued() && hdf5::exists(file.id(), state.target.path())) {
+    file.run_collectively("resuming " + state.target.path(), [&] { state.variable.emplace(file.id(), state.target); });
     return writer;
   }
   require_absent(file.id(), state.target.path());

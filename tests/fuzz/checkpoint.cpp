@@ -226,7 +226,7 @@ void resume() {
 void read_a_little() {
   const CheckpointReader checkpoint(valid_run().checkpoint(), FuzzWorld::communicator());
   for (const char* name : {"checkpoint_format", "recipe_resolved", "result"}) checkpoint.attribute(name);
-  for (const char* name : {"case", "step", "recorder/rows", "particles/q"}) checkpoint.numbers(name);
+  for (const char* name : {"case", "step", "recorder/records", "particles/q"}) checkpoint.numbers(name);
 }
 
 }  // namespace
