@@ -132,8 +132,6 @@ void append_bytes(const std::string& from, std::int64_t first, std::int64_t coun
     throw FileError(fmt::format("cannot write {}: {}", to, system_error_message(error)));
   };
   if (descriptor < 0) refuse(errno);
-  const std::int64_t end = size_of_file(to);
-  if (const int error = preallocate(descriptor, end, end + count)) refuse(error);
   std::vector<char> bytes(static_cast<std::size_t>(std::min(block, count)));
   for (std::int64_t done = 0; done < count;) {
     const std::int64_t piece = std::min(block, count - done);

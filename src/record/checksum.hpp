@@ -51,7 +51,7 @@ std::int64_t size_of_file(const std::string& path);
 std::int64_t size_without_checksum(const std::string& path, const std::string& kind);
 
 /// Appends `count` bytes of the file `from`, beginning at `first`, to the file `to`, which is created if there is none.
-/// Throws FileError; the disk space is reserved first. For one rank.
+/// Throws FileError. For one rank.
 void append_bytes(const std::string& from, std::int64_t first, std::int64_t count, const std::string& to);
 
 }  // namespace bathline

@@ -184,9 +184,11 @@ class HangingTest(FolderTest):
         # Without its checksum it is read once by a child process.
         content = path.read_bytes()
         path.write_bytes(content[: content.rindex(b"bathline result of ")])
-        outcome = run(["claims", path], env=self.shim(HANGS), patience=40)
-        self.assert_code(outcome, 2)
-        self.assertIn("opening the file: not finished within 60 s", outcome.err)
+        (checkpoint,) = self.folder.glob("run.checkpoint.*.h5")
+        for command, file in (("claims", path), ("resume", checkpoint)):
+            outcome = run([command, file], env=self.shim(HANGS), patience=40)
+            self.assert_code(outcome, 2)
+            self.assertIn("opening the file: not finished within 60 s", outcome.err)
 
 
 class KilledTest(FolderTest):

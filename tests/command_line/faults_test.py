@@ -107,6 +107,22 @@ class SmallDiskTest(FolderTest):
 class SizeLimitTest(FolderTest):
     """`ulimit -f`: the limit on the size of files is reported like a full disk."""
 
+    def test_a_checkpoint_that_does_not_fit(self):
+        # The state (1.6 MB) and the copy of the result (11.4 MB) do not fit together; the result has a margin of 1 MiB.
+        recipe = changed(STATE, time={"steps": 99}, output={"snapshots": 10, "checkpoint_every": 95})
+        path = write_recipe(self.folder / "snapshots.toml", recipe)
+        limit = 12750000
+        for ranks in (None, 2):
+            outcome = run(
+                ["run", path, "-o", self.folder / "snapshots.h5", "--progress", "none", "--overwrite"],
+                ranks,
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+            )
+            self.assert_code(outcome, 0)
+            self.assert_said_once(outcome, "no checkpoint could be written; the run continues without it")
+            self.assertIn("File too large", outcome.err)
+            self.assertEqual(list(self.folder.glob("snapshots.*h5")), [self.folder / "snapshots.h5"])
+
     def test_a_result_that_may_not_grow(self):
         # Records are flushed by their number and, on a busy machine, sooner by the clock; those of the first time fit.
         recipe = changed(OSCILLATOR, time={"steps": 60000}, integrators=OSCILLATOR["integrators"][:1])

@@ -154,10 +154,14 @@ class PlaceTest(StrangersTest):
     def test_a_symbolic_link(self):
         elsewhere = Path(shutil.move(self.result, self.new_folder()))
         self.result.symlink_to(elsewhere)
+        elsewhere.chmod(0o640)
         before = elsewhere.read_bytes()
         self.refused("resume", self.checkpoint, message="run.h5 is a symbolic link")
         self.assertEqual(elsewhere.read_bytes(), before)
         self.ends("resume", self.checkpoint, "-o", self.result, code=0)
+        self.assertTrue(self.result.is_symlink())
+        self.assertNotEqual(elsewhere.read_bytes(), before)
+        self.assertEqual(elsewhere.stat().st_mode & 0o777, 0o640)
 
     def test_an_output_that_is_not_a_result(self):
         text = self.folder / "recipe.toml"
@@ -178,11 +182,20 @@ class PlaceTest(StrangersTest):
         ):
             path.write_bytes(parts_of(self.checkpoint)[1])
             self.change(path, change)
+        broken = self.folder / "broken.h5"
+        broken.write_bytes(parts_of(self.checkpoint)[1])
+        with h5py.File(broken, "r+") as file:
+            values = file.create_dataset("extra", data=np.zeros(9), chunks=(9,), fletcher32=True)
+            offset = values.id.get_chunk_info(0).byte_offset
+        with open(broken, "r+b") as file:
+            file.seek(offset)
+            file.write(b"x")
         for copy, message in (
             (b"#!/bin/sh\nrm -rf /\n", "not an HDF5 file"),
             (b"", "not an HDF5 file"),
             (other.read_bytes(), "belongs to a different recipe"),
             (linked.read_bytes(), "is a link to another file"),
+            (broken.read_bytes(), "extra of .* cannot be read"),
         ):
             with self.subTest(message):
                 change_checkpoint(self.checkpoint, lambda file: None, copy)
