@@ -5,6 +5,7 @@ import unittest
 import h5py
 import numpy as np
 from scipy.integrate import solve_ivp
+from scipy.interpolate import CubicSpline
 
 from program import FolderTest, changed, run, write_recipe
 
@@ -133,6 +134,63 @@ class FormulaTest(FolderTest):
             self.assert_code(outcome, 2)
             kind = study["kind"]
             self.assertRegex(outcome.err, rf"recipe.toml:8:.*force: a study of the kind `{kind}` supports no external forces")
+
+    def test_tables_are_splines_and_travel_with_the_result(self):
+        table = np.column_stack([np.linspace(0.0, 3.0, 13) ** 1.5, np.sin(np.arange(13.0)), np.cos(np.arange(13.0))])
+        (self.folder / "data").mkdir()
+        np.savetxt(self.folder / "data/force.dat", table[:, :2], header="t (s), f (N)")
+        np.savetxt(self.folder / "three.dat", table)
+        bound = changed(HENON_HEILES, **{"system.parameters": {"lam": 0.05}})
+        recipe = changed(
+            bound,
+            system={"drive": ["table('data/force.dat', t)", "2*table('data/force.dat', t/2, 'linear')"]},
+            time={"step": 0.01, "steps": 500},
+            output={"checkpoint_every": 100, "keep_checkpoints": 5},
+        )
+        recipe["system.observables"] = {"cubic": "table('data/force.dat', t)", "lines": "table('data/force.dat', t/2, 'linear')"}
+        del recipe["system.observables.L"]
+        self.assert_code(self.run_recipe(recipe), 0)
+        one, inside = self.folder / "one.h5", self.folder / "inside.toml"
+        (self.folder / "result.h5").rename(one)
+        with h5py.File(one) as file:
+            self.assertIn("input_file:data/force.dat", file.attrs)
+            time, cubic, lines = (file["gauss"][name][...] for name in ("time", "cubic", "lines"))
+        self.assertLess(np.abs(cubic - CubicSpline(table[:, 0], table[:, 1])(time)).max(), 1e-13)
+        self.assertLess(np.abs(lines - np.interp(time / 2.0, table[:, 0], table[:, 1])).max(), 1e-13)
+        self.assert_code(self.run_recipe(recipe, ranks=2), 0)
+        self.assert_same_bits(one, self.folder / "result.h5")
+        (self.folder / "data/force.dat").unlink()
+        self.assert_code(run(["verify", one]), 0)
+        # The same columns from `drive_file`.
+        (self.folder / "data/force.dat").write_text("\n".join(f"{t!r} {f!r}" for t, f in table[:, :2].tolist()))
+        by_file, by_formula = (changed(bound, time={"step": 0.01, "steps": 500}) for _ in range(2))
+        by_file["system"] |= {"drive_file": "three.dat"}
+        np.savetxt(self.folder / "second.dat", table[:, ::2])
+        np.savetxt(self.folder / "first.dat", table[:, :2])
+        by_formula["system"] |= {"drive": ["table('first.dat', t)", "table('second.dat', t)"]}
+        self.assert_code(self.run_recipe(by_file), 0)
+        (self.folder / "result.h5").rename(one)
+        self.assert_code(self.run_recipe(by_formula), 0)
+        with h5py.File(one) as first, h5py.File(self.folder / "result.h5") as second:
+            for label in ("exact", "gauss"):
+                np.testing.assert_array_equal(first[label]["q"][...], second[label]["q"][...])
+
+    def test_wrong_tables_give_one_clear_line(self):
+        (self.folder / "force.dat").write_text("0 1\n1 2\n2 x\n")
+        (self.folder / "short.dat").write_text("0 1\n1 2\n2 0\n")
+        for keys, message in (
+            ({"drive": ["table('force.dat', t)", "0"]}, r"drive\[0\]: force.dat: line 3: .*`x` is not a finite number"),
+            ({"drive": ["table('none.dat', t)", "0"]}, r"none.dat: cannot be read; relative paths start at the recipe's"),
+            ({"drive": ["0", "table(t)"]}, r"expected a file's name in quotes"),
+            ({"drive": ["0", "table('short.dat', t, 'cubic')"]}, r'the last argument of `table` is "linear" or left out'),
+            ({"drive": ["0", "table('short.dat', t)"]}, r"no finite value at the end: table\(\"short.dat\", 20\), .* from 0 to 2"),
+            ({"drive_file": "short.dat"}, r"line 1: must be 3 numbers, a time \(s\) and 2 forces \(N\), but there are 2"),
+            ({"drive": ["0", "0"], "drive_file": "short.dat"}, r"`drive_file` takes the place of `drive`"),
+        ):
+            outcome = self.run_recipe(changed(HENON_HEILES, system=keys), command="check", ranks=2)
+            self.assert_code(outcome, 2)
+            self.assertEqual(outcome.err.count("\n"), 1, outcome.err)
+            self.assertRegex(outcome.err, "recipe.toml:.*" + message)
 
     def test_describe_shows_all_entries_named_formula(self):
         text = run(["describe", "formula"]).out
