@@ -192,6 +192,78 @@ class FormulaTest(FolderTest):
             self.assertEqual(outcome.err.count("\n"), 1, outcome.err)
             self.assertRegex(outcome.err, "recipe.toml:.*" + message)
 
+    def test_a_line_with_a_pulse_is_a_chain_of_particles(self):
+        n, mass, spring = 400, "(1 + 0.3*sin({i}))", "(2 + 0.5*cos({i}))"
+        displacement, velocity = "exp(-(({i} - 90)/6)^2)", "0.2*exp(-(({i} - 100)/9)^2)*{i}/%d" % n
+        line = {
+            "title": "A line with a pulse",
+            "system": {"kind": "single-oscillator", "m": 1.5, "k": 1.0, "q0": [0.0], "v0": [0.3]},
+            "environments": [
+                {
+                    "kind": "spring-mass-line",
+                    "sites": n,
+                    "M": mass.format(i="i"),
+                    "lambda": spring.format(i="i"),
+                    "far_end": "free",
+                    "w0": displacement.format(i="i"),
+                    "v0": velocity.format(i="i").replace(f"/{n}", "/n"),
+                }
+            ],
+            "time": {"step": 0.1, "steps": 2000},
+            "integrators": [{"method": name, "on": "closed"} for name in ("stoermer-verlet", "gauss")],
+            "output": {"checkpoint_every": 500, "keep_checkpoints": 5},
+        }
+        # Particle i + 1 is site i, and the spring before the site joins it to particle i.
+        site = "(i - 1)"
+        chain = changed(line, environments=[], output={"checkpoint_every": 2000})
+        chain["system.potential"] = {"kind": "formula", "V": f"{spring.format(i='i')}*r^2/2"}
+        chain["system.external"] = {"kind": "formula", "V": "where(i < 1, 0.5, 0)*r^2"}
+        chain["system"] = {
+            "kind": "pair-potential",
+            "particles": n + 1,
+            "masses": f"where(i < 1, 1.5, {mass.format(i=site)})",
+            "pairs": "neighbours",
+            "q0": f"where(i < 1, 0, {displacement.format(i=site)})",
+            "v0": f"where(i < 1, 0.3, {velocity.format(i=site)})",
+        }
+        chain["integrators"] = line["integrators"][:1]
+        one = self.folder / "one.h5"
+        self.assert_code(self.run_recipe(chain), 0)
+        with h5py.File(self.folder / "result.h5") as file:
+            expected = file["stoermer-verlet/q"][:, 0, 0]
+        self.assert_code(self.run_recipe(line), 0)
+        (self.folder / "result.h5").rename(one)
+        with h5py.File(one) as file:
+            # Round-off of 2000 steps.
+            self.assertLess(np.abs(file["stoermer-verlet/q"][:, 0, 0] - expected).max(), 1e-11)
+            self.assertGreater(np.abs(expected[-500:]).max(), 0.01)
+            total = file["gauss/energy_total"][...]
+            self.assertLess(np.abs(total / total[0] - 1.0).max(), 1e-11)
+        self.assert_code(run(["verify", one]), 0)
+        # The elimination of implicit methods depends on the ranks by round-off.
+        explicit = changed(line, integrators=line["integrators"][:1])
+        self.assert_code(self.run_recipe(explicit), 0)
+        (self.folder / "result.h5").rename(one)
+        self.assert_code(self.run_recipe(explicit, ranks=3), 0)
+        self.assert_same_bits(one, self.folder / "result.h5")
+
+    def test_wrong_starts_of_lines_give_one_clear_line(self):
+        for keys, message in (
+            ({"sites": "infinite", "w0": "i"}, "`w0` needs sites, but a semi-infinite line has none"),
+            ({"w0": ["i", "0"]}, r"`w0` has 2 formula\(s\), but a site moves along 1 axes"),
+            ({"v0": "1/i"}, "v0: the formula has no finite value at the start"),
+            ({"v0": "x"}, "v0: unknown name `x`"),
+            ({"M": "i"}, "M: for i = 0 the formula is 0: must be positive"),
+            ({"M": "1 + i", "grid": "characteristic"}, "`grid` has no meaning beside formulas, which describe the sites"),
+            ({"M": "1 + i", "sites": "infinite"}, "a semi-infinite line is uniform: its sites have no formulas"),
+        ):
+            environment = DRIVEN["environments"][0] | keys
+            recipe = changed(DRIVEN, environments=[environment], integrators=DRIVEN["integrators"][1:])
+            outcome = self.run_recipe(recipe, command="check")
+            self.assert_code(outcome, 2)
+            self.assertEqual(outcome.err.count("\n"), 1, outcome.err)
+            self.assertRegex(outcome.err, message)
+
     def test_describe_shows_all_entries_named_formula(self):
         text = run(["describe", "formula"]).out
         for title in "formula (language)", "formula (system)", "formula (potential)":
