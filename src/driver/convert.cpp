@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <set>
 #include <sstream>
 
 #include "driver/experiment.hpp"
@@ -63,13 +64,13 @@ void require_valid_file_paths(const Recipe& recipe, std::size_t index, const fs:
   std::error_code ignored;
   const fs::path here = fs::weakly_canonical(fs::absolute(fs::path(recipe.file)).parent_path(), ignored);
   if (here == fs::weakly_canonical(fs::absolute(target).parent_path(), ignored)) return;
+  std::set<std::string> files = files_of(recipe.system);
   for (std::size_t i = 0; i < recipe.environments.size(); ++i) {
-    const std::optional<std::string> key = key_of_file(recipe.environments[i]);
-    if (i == index || !key) continue;
-    throw UsageError(fmt::format("`{}` is read from {}, relative to {}: write the new recipe into that folder",
-                                 recipe.environments[i].text("name"), recipe.environments[i].text(*key),
-                                 here.string()));
+    if (i != index) files.merge(files_of(recipe.environments[i]));
   }
+  if (files.empty()) return;
+  throw UsageError(fmt::format("the recipe reads {}, relative to {}: write the new recipe into that folder",
+                               *files.begin(), here.string()));
 }
 
 /// How the environment of a section is attached, as TOML.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <set>
 
 #include "model/natural_lagrangian.hpp"
@@ -45,19 +46,20 @@ bool has_nonlinear_coupling(const std::vector<std::unique_ptr<Environment>>& env
 Experiment::Experiment(const Recipe& recipe, const Program& program, Mistakes& mistakes)
     : recipe_(recipe), program_(program) {
   const std::size_t before_system = mistakes.count();
+  keep_texts_of_files(recipe_.system, communicator());
+  where_readable([&] { read_end(); });
   const bool is_readable = where_readable([&] {
     const SystemKind& kind = *program.catalogues().systems.find(recipe_.system.text("kind"));
     kind.build(recipe_.system, program.catalogues().potentials, system_, mistakes);
   });
   if (system_.size() > 0 && system_.q0.size() == system_.size()) {
-    read_external_forces(recipe_.system, system_, mistakes);
+    read_external_forces(recipe_.system, end_, system_, mistakes);
     where_readable([&] { read_temperature(recipe_.system, system_, mistakes); });
   }
   system_is_valid_ = is_readable && mistakes.count() == before_system;
-  where_readable([&] { read_end(); });
   where_readable([&] { read_output_plan(mistakes); });
   for (Section& section : recipe_.environments) {
-    where_readable([&] { keep_text_of_file(section, communicator()); });
+    keep_texts_of_files(section, communicator());
     keep_temperature_at_start(section, mistakes);
     if (end_) check_temperatures({read_temperature_in_time(section)}, *end_, section, mistakes);
   }
@@ -92,12 +94,11 @@ const OutputPlan& Experiment::output() const {
 }
 
 std::vector<std::pair<std::string, std::string>> Experiment::input_files() const {
-  std::vector<std::pair<std::string, std::string>> files;
+  std::map<std::string, std::string> files = recipe_.system.files.value();
   for (const Section& environment : recipe_.environments) {
-    if (!environment.has(text_of_file)) continue;
-    files.emplace_back(environment.text(key_of_file(environment).value()), environment.text(text_of_file));
+    files.insert(environment.files.value().begin(), environment.files.value().end());
   }
-  return files;
+  return {files.begin(), files.end()};
 }
 
 const Case* Experiment::find_case(const std::string& name) const {

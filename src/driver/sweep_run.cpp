@@ -87,10 +87,8 @@ struct RequestedSweep {
     const Recipe recipe = recipe_of(element.settings);
     element.resolved = recipe.resolved;
     element.path = path_of(request, recipe.resolved);
-    for (const Section& environment : recipe.environments) {
-      if (const std::optional<std::string> key = key_of_file(environment)) {
-        element.inputs.emplace_back("input_file:" + environment.text(*key), path_beside_recipe(environment, *key));
-      }
+    for (const std::string& name : files_of(recipe)) {
+      element.inputs.emplace_back("input_file:" + name, path_of_file(recipe.system, name));
     }
     element.claims = recipe.claims.size();
     return element;

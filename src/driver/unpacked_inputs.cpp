@@ -35,10 +35,7 @@ bool has_content(const fs::path& path, const std::string& text) {
 void require_all_files(const ResultReader& file, const CatalogueSchema& catalogue_schema) {
   Mistakes mistakes;
   const Recipe recipe = parse_recipe(file.attribute("recipe_resolved"), file.path(), {}, catalogue_schema, mistakes);
-  for (const Section& environment : recipe.environments) {
-    const std::optional<std::string> key = key_of_file(environment);
-    if (!key || !environment.is_readable(*key)) continue;
-    const std::string& name = environment.text(*key);
+  for (const std::string& name : files_of(recipe)) {
     if (file.has_attribute(prefix + name)) continue;
     throw FileError(fmt::format("the recipe of {} names the input file {}, which it does not contain", file.path(),
                                 printable(name)));

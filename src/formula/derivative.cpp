@@ -1,5 +1,6 @@
 // Exact derivatives of expressions.
 #include "formula/expression.hpp"
+#include "formula/table.hpp"
 
 namespace bathline {
 
@@ -113,6 +114,10 @@ Expression ExpressionGraph::chain_rule(Expression expression, Expression da, Exp
       const Expression twice = is_modified ? sum(below, above) : difference(below, above);
       const Expression slope = product(number(node.operation == bessel_k ? -0.5 : 0.5), twice);
       return product(slope, db);
+    }
+    case table: {
+      const double slope = table_derivative((*this)[a].value);
+      return slope == 0.0 ? number(0.0) : product(apply(table, number(slope), b), db);
     }
     case Operation::sign:
     case step:

@@ -190,6 +190,7 @@ bool ExpressionGraph::is_piecewise(Expression expression) const {
       case absolute:
       case Operation::sign:
       case step:
+      case table:
         return true;
       default:
         break;

@@ -10,6 +10,8 @@
 #include <exception>
 #include <limits>
 
+#include "formula/table.hpp"
+
 namespace bathline {
 
 namespace {
@@ -60,6 +62,9 @@ constexpr FormulaFunction functions[] = {
      .arguments = 2,
      .doc = "bessel_k(n, x): modified Bessel function of the second kind, x > 0",
      .has_order = true},
+    {"table", table, 2,
+     "table(\"force.dat\", t): the columns t and value of a file as a cubic spline, with a last argument \"linear\" by "
+     "straight lines, which go on for one interval at both ends and have no value beyond"},
 };
 
 /// A function of SLEEF with a plain type: SLEEF's have attributes that function pointers lack.
@@ -183,6 +188,8 @@ double evaluate_function(Operation operation, double a, double b) {
       return bessel_on_both_sides(std::cyl_bessel_i, a, b);
     case bessel_k:
       return bessel(std::cyl_bessel_k, a, b);
+    case table:
+      return table_value(a, b);
     default: {
       double (*const function)(double) = elementary_function(operation);
       return function != nullptr ? function(a) : no_value;
@@ -191,6 +198,7 @@ double evaluate_function(Operation operation, double a, double b) {
 }
 
 std::string operation_text(Operation operation, double a, double b, double c) {
+  if (operation == table) return table_text(a, b);
   for (const FormulaFunction& function : functions) {
     if (function.operation != operation || operation == power || operation == select) continue;
     return function.arguments == 1 ? fmt::format("{}({})", function.name, a)

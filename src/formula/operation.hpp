@@ -44,7 +44,8 @@ enum class Operation : std::uint8_t {
   bessel_j,  ///< of order a at b
   bessel_y,
   bessel_i,
-  bessel_k
+  bessel_k,
+  table  ///< number a (`table_number`) at b
 };
 
 /// A function that formulas can call.

@@ -5,6 +5,7 @@
 //   signed   ('+' | '-') signed | power
 //   power    primary ('^' signed)?
 //   primary  number | name | name '(' sum (',' sum)* ')' | '(' sum ')' | 'where' '(' condition ',' sum ',' sum ')'
+//            | 'table' '(' text ',' sum (',' text)? ')'
 //   condition  sum ('<' | '<=' | '>' | '>=' | '==' | '!=') sum
 #include "formula/parser.hpp"
 
@@ -43,12 +44,14 @@ constexpr ForeignFunction foreign_functions[] = {{"ifelse", "where(x < 1, a, b)"
                                                  {"ln", "log(x)"}};
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+bool is_quote(char c) { return c == '"' || c == '\''; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
 class Parser {
  public:
-  Parser(std::string_view text, const FormulaNames& names, ExpressionGraph& graph)
-      : text_(text), names_(names), graph_(graph) {}
+  Parser(std::string_view text, const FormulaNames& names, ExpressionGraph& graph, const TableReader& tables)
+      : text_(text), names_(names), graph_(graph), tables_(tables) {}
 
   Expression parse() {
     if (text_.size() > max_formula_bytes) {
@@ -82,7 +85,7 @@ class Parser {
     return printable(text_.substr(position_, length));
   }
   void skip_blanks() {
-    while (!at_end() && (peek() == ' ' || peek() == '\t' || peek() == '\n' || peek() == '\r')) ++position_;
+    while (!at_end() && is_blank(peek())) ++position_;
   }
   /// Fails at a comparison, a logical operator or `?`, which only `where` takes or nothing does.
   void refuse_condition() const {
@@ -229,9 +232,45 @@ class Parser {
                        spelling_advice(name, known, '`'));
   }
 
+  /// A text in quotes.
+  std::string quoted(const char* what) {
+    const char quote = peek();
+    const std::size_t end = is_quote(quote) ? text_.find(quote, position_ + 1) : std::string_view::npos;
+    if (end == std::string_view::npos) {
+      fail(position_,
+           fmt::format("expected {} in quotes: table(\"force.dat\", t), or table(\"force.dat\", t, \"linear\")", what));
+    }
+    std::string result(text_.substr(position_ + 1, end - position_ - 1));
+    position_ = end + 1;
+    skip_blanks();
+    return result;
+  }
+
+  /// The rest of a call of `table`, of which `(` has been read.
+  Expression table() {
+    const std::size_t begin = position_;
+    const std::string file = quoted("a file's name");
+    if (!accept(',')) fail(position_, "`table` takes an argument after its file: table(\"force.dat\", t)");
+    const Expression argument = sum();
+    const std::size_t last = position_;
+    const bool is_linear = accept(',');
+    if (is_linear && quoted("\"linear\"") != "linear")
+      fail(last, "the last argument of `table` is \"linear\" or left out");
+    if (!accept(')')) fail(position_, "the arguments of `table` are not closed with `)` here");
+    if (!tables_) fail(begin, "formulas here cannot read tables; those of [system] and of `couple` can");
+    try {
+      return graph_.apply(Operation::table, graph_.constant(tables_(file, is_linear)), argument);
+    } catch (const FormulaTooLarge&) {
+      throw;
+    } catch (const std::runtime_error& error) {
+      fail(begin, error.what());
+    }
+  }
+
   Expression call(const FormulaFunction& function, std::size_t begin) {
     const Level level(*this);
     accept('(');
+    if (function.operation == Operation::table) return table();
     std::vector<Expression> arguments;
     const std::size_t first = position_;
     std::optional<Comparison> comparison;
@@ -298,14 +337,37 @@ class Parser {
   std::string_view text_;
   const FormulaNames& names_;
   ExpressionGraph& graph_;
+  const TableReader& tables_;
   std::size_t position_ = 0;
   int depth_ = 0;
 };
 
 }  // namespace
 
-Expression parse_formula(std::string_view text, const FormulaNames& names, ExpressionGraph& graph) {
-  return Parser(text, names, graph).parse();
+Expression parse_formula(std::string_view text, const FormulaNames& names, ExpressionGraph& graph,
+                         const TableReader& tables) {
+  return Parser(text, names, graph, tables).parse();
+}
+
+std::set<std::string> table_files_of(std::string_view formula) {
+  constexpr std::string_view name = "table";
+  std::set<std::string> files;
+  for (std::size_t i = find_name(formula, name); i != std::string_view::npos; i = find_name(formula, name)) {
+    formula.remove_prefix(i + name.size());
+    const auto skip_blanks = [&] {
+      while (!formula.empty() && is_blank(formula.front())) formula.remove_prefix(1);
+    };
+    skip_blanks();
+    if (!formula.starts_with('(')) continue;
+    formula.remove_prefix(1);
+    skip_blanks();
+    if (formula.empty() || !is_quote(formula.front())) continue;
+    const std::size_t end = formula.find(formula.front(), 1);
+    if (end == std::string_view::npos) break;
+    files.emplace(formula.substr(1, end - 1));
+    formula.remove_prefix(end + 1);
+  }
+  return files;
 }
 
 std::size_t find_name(std::string_view formula, std::string_view name) {

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -26,13 +28,21 @@ class FormulaError : public std::runtime_error {
 /// The names that a formula may use besides functions and constants.
 using FormulaNames = std::map<std::string, Expression, std::less<>>;
 
+/// The number (`table_number`) of a file, cubic or linear. Throws std::runtime_error with what is wrong with the file.
+using TableReader = std::function<double(const std::string& file, bool is_linear)>;
+
 /// Maximum length of a formula, in bytes, and maximum nesting depth of parentheses, signs and powers.
 constexpr std::size_t max_formula_bytes = 65'536;
 constexpr int max_formula_depth = 200;
 
 /// Reads sums, products, powers, signs, calls of functions, numbers and names; throws FormulaError, and FormulaTooLarge
-/// where the graph is full. Powers bind before signs and to the right: -x^2 = -(x^2), 2^3^2 = 2^9.
-Expression parse_formula(std::string_view text, const FormulaNames& names, ExpressionGraph& graph);
+/// where the graph is full. Powers bind before signs and to the right: -x^2 = -(x^2), 2^3^2 = 2^9. Without
+/// `tables` there is no function `table`.
+Expression parse_formula(std::string_view text, const FormulaNames& names, ExpressionGraph& graph,
+                         const TableReader& tables = {});
+
+/// The files of all calls of `table` in a formula, also where the formula is wrong.
+std::set<std::string> table_files_of(std::string_view formula);
 
 /// Position of the first occurrence of a name in a formula, in bytes, or std::string_view::npos.
 std::size_t find_name(std::string_view formula, std::string_view name);

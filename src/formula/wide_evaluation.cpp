@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "formula/table.hpp"
 #include "formula/wide_number.hpp"
 
 namespace bathline {
@@ -240,6 +241,11 @@ Jet apply(const FormulaBytecode& bytecode, const FormulaBytecode::Instruction& i
     case bessel_i:
     case bessel_k:
       return compose(bessel(instruction.operation, a.value.value(), b.value.value()), b);
+    case table: {
+      const double number = a.value.value(), x = b.value.value();
+      const double first = table_derivative(number);
+      return compose({table_value(number, x), table_value(first, x), table_value(table_derivative(first), x)}, b);
+    }
     default:
       return compose(taylor(instruction.operation, a.value), a);
   }

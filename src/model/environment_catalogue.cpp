@@ -29,10 +29,6 @@ bool check_size(const Section& section, const char* key, Mistakes& mistakes) {
   return false;
 }
 
-std::filesystem::path path_beside_recipe(const Section& section, const std::string& key) {
-  return std::filesystem::path(section.where().file).parent_path() / section.text(key);
-}
-
 std::optional<int> read_particle(const Section& section, long particle, const ParticleSystem& system,
                                  Mistakes& mistakes) {
   const int particles = particles_of(system);

@@ -1,7 +1,6 @@
 // The catalogue of environments. A new environment adds its file, and a line here and in environment_catalogue.cpp.
 #pragma once  // Public: programs of others may include this header.
 
-#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -43,8 +42,6 @@ struct EnvironmentKind {
 int particles_of(const ParticleSystem& system);
 /// Whether the number of sites `key` is small enough for byte counts not to overflow; adds a mistake if not.
 bool check_size(const Section& section, const char* key, Mistakes& mistakes);
-/// The path of the file that `key` names, relative to the recipe's folder even where `--set` gives the key.
-std::filesystem::path path_beside_recipe(const Section& section, const std::string& key);
 /// The index of a particle that `attach` names, where -1 is the last one; nothing, and a mistake, where it does not
 /// exist.
 std::optional<int> read_particle(const Section& section, long particle, const ParticleSystem& system,

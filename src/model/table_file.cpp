@@ -1,4 +1,4 @@
-// Reading tables of two columns.
+// Reading tables of numbers.
 #include "model/table_file.hpp"
 
 #include <fmt/format.h>
@@ -8,11 +8,12 @@
 #include <cmath>
 #include <iterator>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "model/environment_catalogue.hpp"
+#include "formula/parser.hpp"
 #include "parallel/text_file.hpp"
 #include "text/printable_text.hpp"
 
@@ -20,7 +21,7 @@ namespace bathline {
 
 namespace {
 
-using Rows = std::vector<std::array<double, 2>>;
+using Rows = std::vector<std::vector<double>>;
 
 /// The number that is the whole word.
 std::optional<double> number_of(const std::string& word) {
@@ -67,7 +68,7 @@ std::string read_rows(const std::string& text, const TableForm& form, Rows& rows
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
     std::istringstream split(line);
     const std::vector<std::string> words(std::istream_iterator<std::string>(split), {});
-    std::array<double, 2> row{};
+    std::vector<double> row(form.columns);
     bool is_row = words.size() == row.size();
     for (std::size_t i = 0; is_row && i < row.size(); ++i) {
       const std::optional<double> value = number_of(words[i]);
@@ -75,8 +76,11 @@ std::string read_rows(const std::string& text, const TableForm& form, Rows& rows
       row[i] = value.value_or(0.0);
     }
     if (!is_row) {
-      return fmt::format("line {}: must be two numbers, a {} ({}) and a {} ({}), but {}", number, form.first.name,
-                         form.first.units, form.second.name, form.second.units, describe_words(words, rows.empty()));
+      const std::size_t more = form.columns - 1;
+      return fmt::format("line {}: must be {} numbers, a {} ({}) and {} {}{} ({}), but {}", number,
+                         more == 1 ? "two" : std::to_string(form.columns), form.first.name, form.first.units,
+                         more == 1 ? "a" : std::to_string(more), form.second.name, more == 1 ? "" : "s",
+                         form.second.units, describe_words(words, rows.empty()));
     }
     for (std::size_t i = 0; i < row.size(); ++i) {
       const TableForm::Column& column = i == 0 ? form.first : form.second;
@@ -93,37 +97,100 @@ std::string read_rows(const std::string& text, const TableForm& form, Rows& rows
     }
     rows.push_back(row);
   }
+  if (rows.size() < form.least && !rows.empty()) {
+    return fmt::format("the file contains {} {}, but needs at least {}", rows.size(), form.row, form.least);
+  }
   return rows.empty() ? fmt::format("the file contains no {}", form.row) : "";
+}
+
+/// Gives the tables in a section its `files`.
+void give_files_to_tables(Section& section) {
+  for (const std::string& key : section.keys()) {
+    if (!section.holds<std::vector<Section>>(key)) continue;
+    std::vector<Section> tables = section.tables(key);
+    for (Section& table : tables) {
+      table.files = section.files;
+      give_files_to_tables(table);
+    }
+    section.set(key, std::move(tables), section.where(key));
+  }
 }
 
 }  // namespace
 
 std::optional<std::string> key_of_file(const Section& section) {
-  for (const char* key : {"file", "kernel_file", "spectral_density_file"}) {
+  for (const char* key : {"file", "kernel_file", "spectral_density_file", "drive_file"}) {
     if (section.has(key)) return key;
   }
   return std::nullopt;
 }
 
-void keep_text_of_file(Section& section, const Communicator& communicator) {
-  const std::optional<std::string> key = key_of_file(section);
-  if (!key) return;
-  std::optional<std::string> text = read_text_file_on_root(path_beside_recipe(section, *key), communicator);
-  if (text) section.set(text_of_file, std::move(*text), section.where(*key));
+std::set<std::string> files_of(const Section& section) {
+  std::set<std::string> files;
+  const std::optional<std::string> file = key_of_file(section);
+  for (const std::string& key : section.keys()) {
+    if (key == file && section.is_readable(key)) {
+      files.insert(section.text(key));
+    } else if (section.holds<std::string>(key)) {
+      files.merge(table_files_of(section.text(key)));
+    } else if (section.holds<std::vector<std::string>>(key)) {
+      for (const std::string& text : section.texts(key)) files.merge(table_files_of(text));
+    } else if (section.holds<std::vector<Section>>(key)) {
+      for (const Section& table : section.tables(key)) files.merge(files_of(table));
+    }
+  }
+  return files;
 }
 
-std::optional<Rows> read_table_file(const Section& section, const TableForm& form, const Communicator& communicator,
-                                    Mistakes& mistakes) {
-  const std::string key = key_of_file(section).value();
-  const std::filesystem::path path = path_beside_recipe(section, key);
-  const std::optional<std::string> text = section.has(text_of_file) ? std::optional(section.text(text_of_file))
-                                                                    : read_text_file_on_root(path, communicator);
+std::set<std::string> files_of(const Recipe& recipe) {
+  std::set<std::string> files = files_of(recipe.system);
+  for (const Section& environment : recipe.environments) files.merge(files_of(environment));
+  return files;
+}
+
+std::filesystem::path path_of_file(const Section& section, const std::string& name) {
+  return std::filesystem::path(section.where().file).parent_path() / name;
+}
+
+void keep_texts_of_files(Section& section, const Communicator& communicator) {
+  section.files.emplace();
+  for (const std::string& name : files_of(section)) {
+    std::optional<std::string> text = read_text_file_on_root(path_of_file(section, name), communicator);
+    if (text) section.files->emplace(name, std::move(*text));
+  }
+  give_files_to_tables(section);
+}
+
+std::vector<std::vector<double>> read_columns(const Section& section, const std::string& name, const TableForm& form) {
+  const auto file = section.files->find(name);
   Rows rows;
   const std::string reason =
-      text ? read_rows(*text, form, rows)
-           : fmt::format("cannot be read; relative paths start at the recipe's folder, so this is {}", path.string());
-  if (reason.empty()) return rows;
-  mistakes.add(section.where(key), fmt::format("{} = \"{}\": {}", key, section.text(key), reason));
+      file != section.files->end()
+          ? read_rows(file->second, form, rows)
+          : fmt::format("cannot be read; relative paths start at the recipe's folder, so this is {}",
+                        path_of_file(section, name).string());
+  if (!reason.empty()) throw std::runtime_error(reason);
+  std::vector<std::vector<double>> columns(form.columns);
+  for (const std::vector<double>& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) columns[i].push_back(row[i]);
+  }
+  return columns;
+}
+
+std::optional<std::vector<std::array<double, 2>>> read_table_file(const Section& section, const TableForm& form,
+                                                                  const Communicator& communicator,
+                                                                  Mistakes& mistakes) {
+  const std::string key = key_of_file(section).value();
+  Section kept = section;
+  if (!kept.files) keep_texts_of_files(kept, communicator);
+  try {
+    const std::vector<std::vector<double>> columns = read_columns(kept, section.text(key), form);
+    std::vector<std::array<double, 2>> rows;
+    for (std::size_t i = 0; i < columns[0].size(); ++i) rows.push_back({columns[0][i], columns[1][i]});
+    return rows;
+  } catch (const std::runtime_error& error) {
+    mistakes.add(section.where(key), fmt::format("{} = \"{}\": {}", key, section.text(key), error.what()));
+  }
   return std::nullopt;
 }
 

@@ -1,12 +1,16 @@
-// Text files with a table of two columns, which describe an environment.
+// Text files with a table of numbers: of two columns for an environment, of more for drives.
 #pragma once
 
 #include <array>
+#include <filesystem>
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "parallel/communicator.hpp"
 #include "recipe/mistakes.hpp"
+#include "recipe/recipe.hpp"
 #include "recipe/section.hpp"
 #include "recipe/catalogue_schema.hpp"
 
@@ -20,23 +24,31 @@ struct TableForm {
   };
   const char* row;  ///< what messages call a row
   Column first, second;
-  bool rising = false;  ///< whether the first column must be strictly increasing
+  bool rising = false;      ///< whether the first column must be strictly increasing
+  std::size_t columns = 2;  ///< those after the second are like it
+  std::size_t least = 1;    ///< rows
 };
 
-/// The key of the section that names a table, if there is one: `file`, `kernel_file` or `spectral_density_file`.
+/// The key of the section that names a table, if there is one: `file`, `kernel_file`, `spectral_density_file` or
+/// `drive_file`.
 std::optional<std::string> key_of_file(const Section& section);
 
-/// The key, which no recipe can have, under which a section stores the text of that file, so that everything is built
-/// from the same text even if the file changes during the run.
-inline constexpr const char* text_of_file = "text of file";
+/// The names of all files that the section and the tables in it read: that of `key_of_file`, and those of `table` in
+/// formulas.
+std::set<std::string> files_of(const Section& section);
+/// Those of the system and the environments of a recipe.
+std::set<std::string> files_of(const Recipe& recipe);
+/// The path of a file, relative to the recipe's folder even where `--set` gives the name.
+std::filesystem::path path_of_file(const Section& section, const std::string& name);
 
-/// Reads the section's file, relative to the recipe's folder, and stores its text in the section. Does nothing where
-/// there is no such key or the file cannot be read. @note Collective.
-void keep_text_of_file(Section& section, const Communicator& communicator);
+/// Reads the files of the section and of the tables in it into their `files`, but for those that cannot be read.
+/// @note Collective.
+void keep_texts_of_files(Section& section, const Communicator& communicator);
+/// Columns of one of the section's `files`. Throws std::runtime_error with what is wrong.
+std::vector<std::vector<double>> read_columns(const Section& section, const std::string& name, const TableForm& form);
 
-/// The rows of the section's table, from the stored text if there is any, else from the file; # begins a comment, and
-/// a byte order mark is skipped.
-/// Nothing, and a mistake, where the file cannot be read or a line is wrong. @note Collective.
+/// The rows of the section's table, read now if its `files` have not been; # begins a comment, and a byte order mark is
+/// skipped. Nothing, and a mistake, where the file cannot be read or a line is wrong. @note Collective.
 std::optional<std::vector<std::array<double, 2>>> read_table_file(const Section& section, const TableForm& form,
                                                                   const Communicator& communicator, Mistakes& mistakes);
 

@@ -4,7 +4,7 @@
 //   continuum: K = lambda dx, rho = M/dx, speed v = sqrt(K/rho), D = sqrt(K rho), dx = length / sites
 //   characteristic grid: h sqrt(lambda/M) = 1/(1 - 2 g), lambda = D/(h (1 - 2 g)), M = D h (1 - 2 g), g = gamma
 //
-// or with a table of nonuniform sites.
+// or with nonuniform sites, of a table or of formulas.
 //
 // The kernel of the semi-infinite line under the closed gamma scheme, F^k = -lambda h sum_{n >= -1} G_n v^{k-n}, has
 // with c = h sqrt(lambda/M) and s^2 = 1 + 4 g (1-g) c^2 the transform
@@ -20,8 +20,12 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <set>
 
+#include "formula/program.hpp"
 #include "model/environment_catalogue.hpp"
+#include "model/formula/index_formula.hpp"
+#include "model/formula/scope.hpp"
 #include "model/semi_infinite_line/from_recipe.hpp"
 #include "model/line/line.hpp"
 #include "model/site_values.hpp"
@@ -36,7 +40,55 @@ bool has_half_site(const Section& section) { return section.has("half_site") && 
 
 bool is_noisy_line(const Section& section) { return is_semi_infinite(section) && section.number("kT") > 0.0; }
 
-/// The sites of the section's `file`; nullptr, and a mistake, where that is wrong. @note Collective.
+/// A line whose sites have formulas is stored by every rank, and its formulas are checked at every site.
+constexpr long max_formula_sites = 1'000'000;
+
+/// Whether the lumped values are formulas of a site's index.
+bool is_by_formula(const Section& section, const char* mass, const char* stiffness) {
+  return section.holds<std::string>(mass) || section.holds<std::string>(stiffness);
+}
+
+/// The formulas of `key`, one for each axis, as functions of a site's index; none where it is absent or wrong.
+std::vector<std::function<double(double)>> read_start_of_sites(const Section& section, const std::string& key, int axes,
+                                                               Mistakes& mistakes) {
+  std::vector<std::function<double(double)>> functions;
+  if (!section.has(key)) return functions;
+  if (is_semi_infinite(section)) {
+    mistakes.add(section.where(key), fmt::format("`{}` needs sites, but a semi-infinite line has none: give `sites` a "
+                                                 "number so large that no echo returns within the run",
+                                                 key));
+    return functions;
+  }
+  const std::size_t given = section.holds<std::string>(key) ? 1 : section.texts(key).size();
+  if (static_cast<int>(given) != axes) {
+    mistakes.add(section.where(key),
+                 fmt::format("`{}` has {} formula(s), but a site moves along {} axes", key, given, axes));
+    return functions;
+  }
+  const long sites = section.integer("sites");
+  for (std::size_t axis = 0; axis < given; ++axis) {
+    FormulaScope scope;
+    scope.add_variable("i");
+    const auto number = [&](double value) { return scope.graph.constant(value); };
+    scope.names["n"] = number(static_cast<double>(sites));
+    if (section.has("spacing") || section.has("length")) {
+      const double spacing =
+          section.has("spacing") ? section.number("spacing") : section.number("length") / static_cast<double>(sites);
+      const Expression place = scope.graph.apply(Operation::add, scope.names["i"], number(1.0));
+      scope.names["x"] = scope.graph.apply(Operation::multiply, number(spacing), place);
+    }
+    const std::optional<Expression> formula = read_formula(section, key, scope, mistakes, axis);
+    const double first = 0.0;
+    if (!formula || !check_finite(section, key, "the formula", scope, {*formula}, {&first, 1}, mistakes, axis))
+      return {};
+    functions.push_back(
+        [program = FormulaProgram(scope.graph, {&*formula, 1}, 1)](double i) { return program.run(&i); });
+  }
+  return functions;
+}
+
+/// The sites of the section's `file`, or of its formulas; nullptr, and a mistake, where they are wrong.
+/// @note Collective.
 std::shared_ptr<const std::vector<LineSite>> read_nonuniform_sites(const Section& section, const char* mass,
                                                                    const char* stiffness,
                                                                    const Communicator& communicator,
@@ -46,11 +98,33 @@ std::shared_ptr<const std::vector<LineSite>> read_nonuniform_sites(const Section
     mistakes.add(section.where(key), reason);
     good = false;
   };
-  for (const char* key : {mass, stiffness, "length", "spacing", "speed", "grid"}) {
-    if (section.has(key)) refuse(key, fmt::format("`{}` has no meaning beside `file`, which describes the sites", key));
+  const bool by_formula = is_by_formula(section, mass, stiffness);
+  const std::string other = by_formula ? "formulas, which describe the sites" : "`file`, which describes the sites";
+  const std::set<std::string> own = by_formula ? std::set<std::string>{mass, stiffness} : std::set<std::string>{"file"};
+  for (const char* key : {mass, stiffness, "length", "spacing", "speed", "grid", "file"}) {
+    if (section.has(key) && !own.contains(key)) refuse(key, fmt::format("`{}` has no meaning beside {}", key, other));
   }
-  if (section.number("gamma") > 0.0) refuse("gamma", "`gamma` has no meaning beside `file`, which describes the sites");
+  for (const std::string& key : own) {
+    if (!section.has(key)) refuse("kind", fmt::format("`{}` is missing", key));
+  }
+  if (section.number("gamma") > 0.0) refuse("gamma", fmt::format("`gamma` has no meaning beside {}", other));
   if (has_half_site(section)) refuse("half_site", "`half_site` has no meaning for nonuniform sites");
+  auto sites = std::make_shared<std::vector<LineSite>>();
+  if (by_formula) {
+    const long count = section.integer("sites");
+    if (count > max_formula_sites) {
+      refuse("sites", fmt::format("{} sites with formulas: must be at most {}; a `file` is repeated along the line",
+                                  count, max_formula_sites));
+    }
+    if (!good) return nullptr;
+    const std::size_t mistakes_before = mistakes.count();
+    const auto read = [&](const char* key) {
+      return read_by_particle(section, key, static_cast<int>(count), Bound::positive, mistakes);
+    };
+    const Eigen::VectorXd masses = read(mass), springs = read(stiffness);
+    for (Eigen::Index i = 0; i < masses.size(); ++i) sites->push_back({masses[i], springs[i]});
+    return mistakes.count() == mistakes_before ? sites : nullptr;
+  }
   const TableForm form{.row = "site", .first = {"mass", "kg"}, .second = {"stiffness", "N/m"}};
   const auto rows = read_table_file(section, form, communicator, mistakes);
   if (rows && static_cast<long>(rows->size()) > section.integer("sites")) {
@@ -58,7 +132,6 @@ std::shared_ptr<const std::vector<LineSite>> read_nonuniform_sites(const Section
                                rows->size(), section.integer("sites")));
   }
   if (!good || !rows) return nullptr;
-  auto sites = std::make_shared<std::vector<LineSite>>();
   for (const auto& [row_mass, row_stiffness] : *rows) sites->push_back({row_mass, row_stiffness});
   return sites;
 }
@@ -74,8 +147,15 @@ std::unique_ptr<Environment> build_line(const Section& section, const char* mass
   constants.far_end = end == "free" ? FarEnd::free : end == "matched" ? FarEnd::matched : FarEnd::fixed;
   LineOptions options;
   options.temperature = section.number("kT");
+  options.w0 = read_start_of_sites(section, "w0", attachment.axes(), mistakes);
+  options.v0 = read_start_of_sites(section, "v0", attachment.axes(), mistakes);
   std::optional<SiteValues> values;
-  if (section.has("file") && !semi_infinite) {
+  const bool by_formula = is_by_formula(section, mass, stiffness);
+  if (by_formula && semi_infinite) {
+    mistakes.add(section.where("sites"), "a semi-infinite line is uniform: its sites have no formulas");
+    return nullptr;
+  }
+  if ((section.has("file") && !semi_infinite) || by_formula) {
     options.table = read_nonuniform_sites(section, mass, stiffness, communicator, mistakes);
     if (!options.table) return nullptr;
     if (section.has("damping")) {
@@ -169,8 +249,16 @@ std::vector<Parameter> line_parameters(const Parameter& attach, const char* mass
        .bound = Bound::positive,
        .choices = {"infinite"},
        .alternative_types = {ValueType::text}},
-      optional(mass, ValueType::number, "kg", mass_doc, Bound::positive),
-      optional(stiffness, ValueType::number, "N/m", "stiffness of each spring", Bound::positive),
+      {.name = mass,
+       .units = "kg",
+       .doc = std::string(mass_doc) + ", or a formula in the site's index `i`, from 0, and the number `n` of sites",
+       .bound = Bound::positive,
+       .alternative_types = {ValueType::text}},
+      {.name = stiffness,
+       .units = "N/m",
+       .doc = "stiffness of each spring, or likewise a formula of the spring before the site `i`",
+       .bound = Bound::positive,
+       .alternative_types = {ValueType::text}},
       optional("damping", ValueType::number, "kg/s",
                "damping constant D, in the continuum form and on the characteristic grid; with `file` the one that the "
                "line represents, where absent that of its first sites",
@@ -216,6 +304,19 @@ EnvironmentKind spring_mass_line_kind() {
       choice("far_end", {"fixed", "free", "matched"},
              "boundary condition behind the last site, \"fixed\" where absent; \"matched\" is a dashpot D, the "
              "transparent boundary of waves that are long compared with the spacing"));
+  parameters.push_back(
+      {.name = "w0",
+       .type = ValueType::texts,
+       .units = "m",
+       .doc = "displacements of the sites at the start, such as \"exp(-((i - 50)/8)^2)\": a formula in the site's "
+              "index `i`, from 0, the number `n` of sites and, where `length` or `spacing` is given, the place `x` of "
+              "the site, from the head; one for each axis. Sites are at rest where absent",
+       .alternative_types = {ValueType::text}});
+  parameters.push_back({.name = "v0",
+                        .type = ValueType::texts,
+                        .units = "m/s",
+                        .doc = "velocities of the sites at the start, likewise",
+                        .alternative_types = {ValueType::text}});
   parameters.push_back({.name = "half_site",
                         .type = ValueType::boolean,
                         .doc =

@@ -146,6 +146,27 @@ void check_figure(const Section& figure, Mistakes& mistakes) {
   }
 }
 
+/// Whether the run will record what a kind of figure draws where no panels name it.
+void check_figure_kind(const Recipe& recipe, Mistakes& mistakes) {
+  const Section& figure = recipe.figure;
+  if (!figure.is_readable("kind") || figure.has("panels") || !recipe.study.is_readable("kind")) return;
+  const std::string &kind = figure.text("kind"), &study = recipe.study.text("kind");
+  const std::string drawn = kind == "norms"                           ? "energy-transfer"
+                            : kind == "convergence" || kind == "work" ? "convergence"
+                                                                      : study;
+  if (drawn != study) {
+    mistakes.add(figure.where("kind"),
+                 fmt::format("a figure of the kind `{}` draws results of the study `{}`, but the study is `{}`; name "
+                             "others in `panels`",
+                             kind, drawn, study));
+  } else if (kind == "wave" && !recipe.output.has("snapshots")) {
+    mistakes.add(
+        figure.where("kind"),
+        "a figure of the kind `wave` draws displacements of sites: store them by `snapshots = 10` in [output], "
+        "at every tenth step, or name the positions of a chain in `panels`");
+  }
+}
+
 }  // namespace
 
 void check_recipe(const Recipe& recipe, const CatalogueSchema& catalogue_schema, Mistakes& mistakes) {
@@ -157,6 +178,7 @@ void check_recipe(const Recipe& recipe, const CatalogueSchema& catalogue_schema,
   check_unique(recipe.claims, "name", mistakes);
   for (const Section& claim : recipe.claims) check_claim(claim, mistakes);
   check_figure(recipe.figure, mistakes);
+  check_figure_kind(recipe, mistakes);
 }
 
 }  // namespace bathline

@@ -3,6 +3,7 @@
 
 #include <exception>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -78,6 +79,10 @@ class Section {
   void set_lines_of_texts(const std::string& key, std::vector<std::vector<Location>> lines);
   /// Marks a key that was given, or is required, but whose value is unknown because of a mistake.
   void set_unreadable(const std::string& key, Location where);
+
+  /// Texts of the files that the section reads, by their names, so that everything is built from the same text even if
+  /// a file changes during the run. Without value for sections that may not read files, or have not done so yet.
+  std::optional<std::map<std::string, std::string>> files;
 
  private:
   template <class T>

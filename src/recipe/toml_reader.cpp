@@ -29,7 +29,7 @@ ValueType TomlReader::type_of(const toml::node& node, const Parameter& parameter
   const bool is_mostly_number = parameter.type == ValueType::integer || parameter.type == ValueType::number;
   for (const ValueType type : parameter.alternative_types) {
     const toml::array* list = node.as_array();
-    const bool is_number = is_mostly_number && !parameter.choices.empty() && values_.is_expression(node);
+    const bool is_number = is_mostly_number && values_.is_expression(node);
     const bool fits = (type == ValueType::number && node.is_number()) ||
                       (type == ValueType::text && node.is_string() && !is_number) ||
                       (type == ValueType::numbers && list != nullptr) ||

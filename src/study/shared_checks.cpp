@@ -10,7 +10,7 @@
 namespace bathline {
 
 void refuse_external_forces(const Recipe& recipe, Mistakes& mistakes) {
-  for (const char* key : {"force", "drive", "magnetic_field"}) {
+  for (const char* key : {"force", "drive", "drive_file", "magnetic_field"}) {
     if (!recipe.system.has(key)) continue;
     mistakes.add(recipe.system.where(key), fmt::format("{}: a study of the kind `{}` supports no external forces", key,
                                                        recipe.study.text("kind")));

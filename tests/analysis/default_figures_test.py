@@ -265,6 +265,9 @@ class DefaultTest(unittest.TestCase):
             np.testing.assert_allclose(drawn, q - q[0] if is_difference else q)
         panels, _ = self.drawn(CHAIN.replace("mode_energies = true", ""))
         self.assertIn("particle 0", panels)
+        momenta = '[figure]\nkind = "wave"\n[[figure.panels]]\nseries = [{ of = "verlet.p" }]\n'
+        _, result = self.drawn(long + momenta)
+        self.assertTrue(any("momentum (kg m/s)" in axes.get_title() for axes in result.plot().axes))
 
     def test_ensembles_of_several_particles_show_their_temperatures(self):
         warm = CHAIN.replace('"stoermer-verlet"', '"gjf"').replace('on = "closed"', 'on = "open"')

@@ -158,7 +158,7 @@ class Convert(FolderTest):
         recipe = write_recipe(recipe, changed(RECIPE, environments=[RECIPE["environments"][0], beside]))
         outcome = self.convert(recipe, "chain", "-o", self.folder / "elsewhere" / "a.toml")
         self.assert_code(outcome, 2)
-        self.assert_said_once(outcome, "`table` is read from t.txt")
+        self.assert_said_once(outcome, "the recipe reads t.txt")
 
 
 if __name__ == "__main__":

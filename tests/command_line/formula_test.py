@@ -5,6 +5,7 @@ import unittest
 import h5py
 import numpy as np
 from scipy.integrate import solve_ivp
+from scipy.interpolate import CubicSpline
 
 from program import FolderTest, changed, run, write_recipe
 
@@ -133,6 +134,135 @@ class FormulaTest(FolderTest):
             self.assert_code(outcome, 2)
             kind = study["kind"]
             self.assertRegex(outcome.err, rf"recipe.toml:8:.*force: a study of the kind `{kind}` supports no external forces")
+
+    def test_tables_are_splines_and_travel_with_the_result(self):
+        table = np.column_stack([np.linspace(0.0, 3.0, 13) ** 1.5, np.sin(np.arange(13.0)), np.cos(np.arange(13.0))])
+        (self.folder / "data").mkdir()
+        np.savetxt(self.folder / "data/force.dat", table[:, :2], header="t (s), f (N)")
+        np.savetxt(self.folder / "three.dat", table)
+        bound = changed(HENON_HEILES, **{"system.parameters": {"lam": 0.05}})
+        recipe = changed(
+            bound,
+            system={"drive": ["table('data/force.dat', t)", "2*table('data/force.dat', t/2, 'linear')"]},
+            time={"step": 0.01, "steps": 500},
+            output={"checkpoint_every": 100, "keep_checkpoints": 5},
+        )
+        recipe["system.observables"] = {"cubic": "table('data/force.dat', t)", "lines": "table('data/force.dat', t/2, 'linear')"}
+        del recipe["system.observables.L"]
+        self.assert_code(self.run_recipe(recipe), 0)
+        one, inside = self.folder / "one.h5", self.folder / "inside.toml"
+        (self.folder / "result.h5").rename(one)
+        with h5py.File(one) as file:
+            self.assertIn("input_file:data/force.dat", file.attrs)
+            time, cubic, lines = (file["gauss"][name][...] for name in ("time", "cubic", "lines"))
+        self.assertLess(np.abs(cubic - CubicSpline(table[:, 0], table[:, 1])(time)).max(), 1e-13)
+        self.assertLess(np.abs(lines - np.interp(time / 2.0, table[:, 0], table[:, 1])).max(), 1e-13)
+        self.assert_code(self.run_recipe(recipe, ranks=2), 0)
+        self.assert_same_bits(one, self.folder / "result.h5")
+        (self.folder / "data/force.dat").unlink()
+        self.assert_code(run(["verify", one]), 0)
+        # The same columns from `drive_file`.
+        (self.folder / "data/force.dat").write_text("\n".join(f"{t!r} {f!r}" for t, f in table[:, :2].tolist()))
+        by_file, by_formula = (changed(bound, time={"step": 0.01, "steps": 500}) for _ in range(2))
+        by_file["system"] |= {"drive_file": "three.dat"}
+        np.savetxt(self.folder / "second.dat", table[:, ::2])
+        np.savetxt(self.folder / "first.dat", table[:, :2])
+        by_formula["system"] |= {"drive": ["table('first.dat', t)", "table('second.dat', t)"]}
+        self.assert_code(self.run_recipe(by_file), 0)
+        (self.folder / "result.h5").rename(one)
+        self.assert_code(self.run_recipe(by_formula), 0)
+        with h5py.File(one) as first, h5py.File(self.folder / "result.h5") as second:
+            for label in ("exact", "gauss"):
+                np.testing.assert_array_equal(first[label]["q"][...], second[label]["q"][...])
+
+    def test_wrong_tables_give_one_clear_line(self):
+        (self.folder / "force.dat").write_text("0 1\n1 2\n2 x\n")
+        (self.folder / "short.dat").write_text("0 1\n1 2\n2 0\n")
+        for keys, message in (
+            ({"drive": ["table('force.dat', t)", "0"]}, r"drive\[0\]: force.dat: line 3: .*`x` is not a finite number"),
+            ({"drive": ["table('none.dat', t)", "0"]}, r"none.dat: cannot be read; relative paths start at the recipe's"),
+            ({"drive": ["0", "table(t)"]}, r"expected a file's name in quotes"),
+            ({"drive": ["0", "table('short.dat', t, 'cubic')"]}, r'the last argument of `table` is "linear" or left out'),
+            ({"drive": ["0", "table('short.dat', t)"]}, r"no finite value at the end: table\(\"short.dat\", 20\), .* from 0 to 2"),
+            ({"drive_file": "short.dat"}, r"line 1: must be 3 numbers, a time \(s\) and 2 forces \(N\), but there are 2"),
+            ({"drive": ["0", "0"], "drive_file": "short.dat"}, r"`drive_file` takes the place of `drive`"),
+        ):
+            outcome = self.run_recipe(changed(HENON_HEILES, system=keys), command="check", ranks=2)
+            self.assert_code(outcome, 2)
+            self.assertEqual(outcome.err.count("\n"), 1, outcome.err)
+            self.assertRegex(outcome.err, "recipe.toml:.*" + message)
+
+    def test_a_line_with_a_pulse_is_a_chain_of_particles(self):
+        n, mass, spring = 400, "(1 + 0.3*sin({i}))", "(2 + 0.5*cos({i}))"
+        displacement, velocity = "exp(-(({i} - 90)/6)^2)", "0.2*exp(-(({i} - 100)/9)^2)*{i}/%d" % n
+        line = {
+            "title": "A line with a pulse",
+            "system": {"kind": "single-oscillator", "m": 1.5, "k": 1.0, "q0": [0.0], "v0": [0.3]},
+            "environments": [
+                {
+                    "kind": "spring-mass-line",
+                    "sites": n,
+                    "M": mass.format(i="i"),
+                    "lambda": spring.format(i="i"),
+                    "far_end": "free",
+                    "w0": displacement.format(i="i"),
+                    "v0": velocity.format(i="i").replace(f"/{n}", "/n"),
+                }
+            ],
+            "time": {"step": 0.1, "steps": 2000},
+            "integrators": [{"method": name, "on": "closed"} for name in ("stoermer-verlet", "gauss")],
+            "output": {"checkpoint_every": 500, "keep_checkpoints": 5},
+        }
+        # Particle i + 1 is site i, and the spring before the site joins it to particle i.
+        site = "(i - 1)"
+        chain = changed(line, environments=[], output={"checkpoint_every": 2000})
+        chain["system.potential"] = {"kind": "formula", "V": f"{spring.format(i='i')}*r^2/2"}
+        chain["system.external"] = {"kind": "formula", "V": "where(i < 1, 0.5, 0)*r^2"}
+        chain["system"] = {
+            "kind": "pair-potential",
+            "particles": n + 1,
+            "masses": f"where(i < 1, 1.5, {mass.format(i=site)})",
+            "pairs": "neighbours",
+            "q0": f"where(i < 1, 0, {displacement.format(i=site)})",
+            "v0": f"where(i < 1, 0.3, {velocity.format(i=site)})",
+        }
+        chain["integrators"] = line["integrators"][:1]
+        one = self.folder / "one.h5"
+        self.assert_code(self.run_recipe(chain), 0)
+        with h5py.File(self.folder / "result.h5") as file:
+            expected = file["stoermer-verlet/q"][:, 0, 0]
+        self.assert_code(self.run_recipe(line), 0)
+        (self.folder / "result.h5").rename(one)
+        with h5py.File(one) as file:
+            # Round-off of 2000 steps.
+            self.assertLess(np.abs(file["stoermer-verlet/q"][:, 0, 0] - expected).max(), 1e-11)
+            self.assertGreater(np.abs(expected[-500:]).max(), 0.01)
+            total = file["gauss/energy_total"][...]
+            self.assertLess(np.abs(total / total[0] - 1.0).max(), 1e-11)
+        self.assert_code(run(["verify", one]), 0)
+        # The elimination of implicit methods depends on the ranks by round-off.
+        explicit = changed(line, integrators=line["integrators"][:1])
+        self.assert_code(self.run_recipe(explicit), 0)
+        (self.folder / "result.h5").rename(one)
+        self.assert_code(self.run_recipe(explicit, ranks=3), 0)
+        self.assert_same_bits(one, self.folder / "result.h5")
+
+    def test_wrong_starts_of_lines_give_one_clear_line(self):
+        for keys, message in (
+            ({"sites": "infinite", "w0": "i"}, "`w0` needs sites, but a semi-infinite line has none"),
+            ({"w0": ["i", "0"]}, r"`w0` has 2 formula\(s\), but a site moves along 1 axes"),
+            ({"v0": "1/i"}, "v0: the formula has no finite value at the start"),
+            ({"v0": "x"}, "v0: unknown name `x`"),
+            ({"M": "i"}, "M: for i = 0 the formula is 0: must be positive"),
+            ({"M": "1 + i", "grid": "characteristic"}, "`grid` has no meaning beside formulas, which describe the sites"),
+            ({"M": "1 + i", "sites": "infinite"}, "a semi-infinite line is uniform: its sites have no formulas"),
+        ):
+            environment = DRIVEN["environments"][0] | keys
+            recipe = changed(DRIVEN, environments=[environment], integrators=DRIVEN["integrators"][1:])
+            outcome = self.run_recipe(recipe, command="check")
+            self.assert_code(outcome, 2)
+            self.assertEqual(outcome.err.count("\n"), 1, outcome.err)
+            self.assertRegex(outcome.err, message)
 
     def test_describe_shows_all_entries_named_formula(self):
         text = run(["describe", "formula"]).out

@@ -6,14 +6,22 @@
 #include "differences.hpp"
 #include "formula/parser.hpp"
 #include "formula/program.hpp"
+#include "formula/table.hpp"
 
 namespace bathline::derivative_test {
 namespace {
 
+/// Of 1 + x - 2 x^2 + 0.5 x^3, whatever the file.
+double cubic_table(const std::string& file, bool is_linear) {
+  std::vector<double> knots = {-1.0, 0.0, 0.2, 0.5, 1.7, 2.0}, values;
+  for (const double x : knots) values.push_back(1.0 + x * (1.0 + x * (-2.0 + 0.5 * x)));
+  return table_number(file, knots, values, is_linear);
+}
+
 struct Formula {
   explicit Formula(const std::string& text) {
     const FormulaNames names = {{"x", graph.variable(0)}, {"y", graph.variable(1)}};
-    value = parse_formula(text, names, graph);
+    value = parse_formula(text, names, graph, cubic_table);
   }
   Eigen::VectorXd run(const std::vector<FormulaOutput>& outputs, const Eigen::VectorXd& position) const {
     Eigen::VectorXd results(static_cast<Eigen::Index>(outputs.size()));
@@ -64,6 +72,8 @@ TEST(FormulaDerivatives, OfEveryFunctionAreExact) {
       for (const std::string order : {"0", "1", "2", "5"}) calls.push_back(name + "(" + order + ", " + v + ")");
     } else if (function.operation == Operation::select) {
       calls = {name + "(x < y, " + u + ", " + v + ")", name + "(x >= y, " + u + ", " + v + ")"};
+    } else if (function.operation == Operation::table) {
+      calls = {"table('a', " + v + ")", "table('a', " + v + ", 'linear')"};
     } else if (function.arguments == 1) {
       calls.push_back(name + "(" + u + ")");
     } else {
@@ -71,6 +81,25 @@ TEST(FormulaDerivatives, OfEveryFunctionAreExact) {
     }
     for (const std::string& call : calls) expect_exact_derivatives("x*" + call + " + y", Eigen::Vector2d(0.6, 0.9));
   }
+}
+
+TEST(FormulaTables, OfACubicPolynomialAreTheCubic) {
+  for (const double x : {-1.9, -1.0, -0.3, 0.1, 0.5, 1.0, 1.9, 2.3}) {
+    Formula cubic("table('a', x)"), lines("table('a', x, 'linear')");
+    std::vector<FormulaOutput> outputs = {cubic.value};
+    for (int i = 0; i < 4; ++i) outputs.push_back(outputs.back().differentiated(cubic.graph, 0));
+    const Eigen::VectorXd found = cubic.run(outputs, Eigen::Vector2d(x, 0.0));
+    Eigen::VectorXd expected(5);
+    expected << 1.0 + x - 2.0 * x * x + 0.5 * x * x * x, 1.0 - 4.0 * x + 1.5 * x * x, -4.0 + 3.0 * x, 3.0, 0.0;
+    // Round-off of second differences over the smallest interval, 0.2.
+    EXPECT_LT((found - expected).norm(), 1e-12) << x;
+    const double a = x < 0.0 ? -1.0 : x < 0.2 ? 0.0 : x < 0.5 ? 0.2 : x < 1.7 ? 0.5 : 1.7;
+    const double b = x < 0.0 ? 0.0 : x < 0.2 ? 0.2 : x < 0.5 ? 0.5 : x < 1.7 ? 1.7 : 2.0;
+    const auto f = [](double y) { return 1.0 + y - 2.0 * y * y + 0.5 * y * y * y; };
+    EXPECT_NEAR(lines.run({lines.value}, Eigen::Vector2d(x, 0.0))[0], f(a) + (f(b) - f(a)) * (x - a) / (b - a), 1e-14);
+  }
+  Formula cubic("table('a', x)");
+  for (const double x : {-2.1, 2.4}) EXPECT_TRUE(std::isnan(cubic.run({cubic.value}, Eigen::Vector2d(x, 0.0))[0]));
 }
 
 TEST(FormulaDerivatives, OfOperatorsAreExact) {

@@ -104,4 +104,15 @@ TEST(Figures, MustHaveLimitsInOrder) {
   EXPECT_THAT(report_with("[[figure.panels]]\nylim = [0, 1, 2]\n"), HasSubstr("ylim has 3 numbers: must be two"));
 }
 
+TEST(Figures, ShowWhatIsRecorded) {
+  for (const std::string kind : {"convergence", "work", "norms"}) {
+    const std::string figure = "[figure]\nkind = \"" + kind + "\"\n";
+    EXPECT_THAT(report_with(figure), HasSubstr("a figure of the kind `" + kind + "` draws results of the study"));
+    EXPECT_EQ(report_with(figure + "[[figure.panels]]\nxlim = [0, 1]\n"), "");
+  }
+  const std::string wave = "[figure]\nkind = \"wave\"\n";
+  EXPECT_THAT(report_with(wave), HasSubstr("store them by `snapshots = 10` in [output]"));
+  EXPECT_EQ(report_with(wave + "[output]\nsnapshots = 10\n"), "");
+}
+
 }  // namespace bathline::recipe_checks_test

@@ -74,9 +74,10 @@ TEST(TomlReader, ReportsMissingKeysAtTheTable) {
 TEST(TomlReader, ReportsUnknownKeysWithAdvice) {
   EXPECT_EQ(parse(sample_with("sites = 10", "sites = 10\n sitez = 3")).report,
             "r.toml:8:2: unknown key `sitez` in [[environments]]; did you mean `sites`?");
-  EXPECT_EQ(parse(sample_with("sites = 10", "sites = 10\nfoo = 3")).report,
-            "r.toml:8:1: unknown key `foo` in [[environments]]; known are `kind`, `name`, `couple`, `parameters`, "
-            "`sites`, `M`");
+  EXPECT_EQ(
+      parse(sample_with("sites = 10", "sites = 10\nfoo = 3")).report,
+      "r.toml:8:1: unknown key `foo` in [[environments]]; known are `kind`, `name`, `couple`, `around`, `parameters`, "
+      "`sites`, `M`");
   EXPECT_EQ(with_system_key("potential = {kind = \"quartic\", d = 1}").report,
             "r.toml:4:32: unknown key `d` in [system.potential]; known are `kind`, `c`");
   EXPECT_THAT(parse("tilte = \"x\"\n" + sample_recipe).report, HasSubstr("unknown key `tilte` in the recipe; did you"));

@@ -64,7 +64,8 @@ def draw(result, spec):
         style.with_units(panel.get("xlabel") or "site", site.units),
         style.with_units(panel.get("ylabel") or "time", time.units),
         style.with_units(
-            series.get("name") or "displacement",
+            series.get("name")
+            or ("displacement" if ".displacement" in path else str(as_python(dataset.attrs.get("long_name", path)))),
             str(as_python(dataset.attrs.get("units", ""))) if scale == 1.0 else "",
         ),
     ]

@@ -69,7 +69,7 @@ void add_force(const Section& section, FormulaScope& scope, std::span<const Expr
   for (std::size_t i = 0; i < values.size(); ++i) {
     system.formulas += fmt::format("; force[{}] = {}", i, printable(section.texts("force")[i]));
   }
-  bool is_drive = !section.has("drive");
+  bool is_drive = !section.has("drive") && !section.has("drive_file");
   for (const Expression value : values) {
     for (int variable = 0; variable < 2 * system.size(); ++variable) {
       is_drive = is_drive && !scope.graph.depends(value, variable);

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "formula/table.hpp"
+#include "model/table_file.hpp"
 #include "text/printable_text.hpp"
 
 namespace bathline {
@@ -49,8 +51,21 @@ std::optional<Expression> read_formula(const Section& section, const std::string
                                        Mistakes& mistakes, std::size_t index) {
   const std::string& text = section.holds<std::string>(key) ? section.text(key) : section.texts(key).at(index);
   const std::string name = name_of(section, key, index);
+  const auto table = [&](const std::string& file, bool is_linear) {
+    const TableForm form{.row = "rows",
+                         .first = {"place", "s", Bound::any},
+                         .second = {"value", "N", Bound::any},
+                         .rising = true,
+                         .least = 2};
+    try {
+      const std::vector<std::vector<double>> columns = read_columns(section, file, form);
+      return table_number(file, columns[0], columns[1], is_linear);
+    } catch (const std::runtime_error& error) {
+      throw std::runtime_error(fmt::format("{}: {}", printable(file), error.what()));
+    }
+  };
   try {
-    return parse_formula(text, scope.names, scope.graph);
+    return parse_formula(text, scope.names, scope.graph, section.files ? table : TableReader());
   } catch (const FormulaError& error) {
     const Location where = section.where_in_text(key, error.offset(), index);
     // A text from the command line has no line and column.
@@ -64,12 +79,12 @@ std::optional<Expression> read_formula(const Section& section, const std::string
 
 bool check_finite(const Section& section, const std::string& key, const std::string& what, const FormulaScope& scope,
                   const std::vector<FormulaOutput>& outputs, std::span<const double> variables, Mistakes& mistakes,
-                  std::size_t index) {
+                  std::size_t index, const char* when) {
   for (const FormulaOutput& output : outputs) {
     const std::string part = find_nonfinite_subexpression(scope.graph, output, variables);
     if (part.empty()) continue;
-    mistakes.add(section.where_in_text(key, 0, index),
-                 fmt::format("{}: {} has no finite value at the start: {}", name_of(section, key, index), what, part));
+    mistakes.add(section.where_in_text(key, 0, index), fmt::format("{}: {} has no finite value at the {}: {}",
+                                                                   name_of(section, key, index), what, when, part));
     return false;
   }
   return true;

@@ -42,6 +42,6 @@ std::optional<Expression> read_formula(const Section& section, const std::string
 /// "a derivative".
 bool check_finite(const Section& section, const std::string& key, const std::string& what, const FormulaScope& scope,
                   const std::vector<FormulaOutput>& outputs, std::span<const double> variables, Mistakes& mistakes,
-                  std::size_t index = 0);
+                  std::size_t index = 0, const char* when = "start");
 
 }  // namespace bathline

@@ -100,9 +100,27 @@ std::optional<AnalyticKernel> Line::analytic_kernel(std::span<const double> time
 
 void Line::prepare(const RngKey& key) {
   state_.allocate();
-  if (state_.options.temperature == 0.0) return;
-  state_.mark_active(state_.sites());
-  for (int axis = 0; axis < state_.axes; ++axis) draw_thermal_start(key, axis);
+  if (state_.options.temperature > 0.0) {
+    state_.mark_active(state_.sites());
+    for (int axis = 0; axis < state_.axes; ++axis) draw_thermal_start(key, axis);
+  }
+  add_start();
+}
+
+void Line::add_start() {
+  const LineOptions& options = state_.options;
+  if (options.w0.empty() && options.v0.empty()) return;
+  for (int axis = 0; axis < state_.axes; ++axis) {
+    double* const w = state_.own(state_.w[axis]);
+    double* const p = state_.own(state_.p[axis]);
+    for (std::int64_t j = 0; j < state_.count; ++j) {
+      const std::int64_t site = state_.first_site() + j;
+      const auto index = static_cast<double>(site);
+      if (!options.w0.empty()) w[j] += options.w0[axis](index);
+      if (!options.v0.empty()) p[j] += state_.site(site).mass * options.v0[axis](index);
+    }
+  }
+  state_.find_active_end();
 }
 
 std::vector<StateField> Line::fields() {

@@ -44,6 +44,8 @@ class Line : public Environment {
   double highest_frequency() const;
   /// A thermal start of one axis. @note Collective.
   void draw_thermal_start(const RngKey& key, int axis);
+  /// Adds `w0` and `v0` of the options. @note Collective.
+  void add_start();
 
  protected:
   LineState state_;

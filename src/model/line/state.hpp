@@ -1,6 +1,7 @@
 // The sites of a line on one rank: constants and state, which all its steppers share.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -28,6 +29,9 @@ struct LineOptions {
     double damping, horizon;
   };
   std::optional<RepresentedBath> represented = {};
+  /// Displacements, m, and velocities, m/s, by which sites start beside the thermal ones, functions of a site's index,
+  /// one for each axis; without any where the sites start at rest.
+  std::vector<std::function<double(double)>> w0 = {}, v0 = {};
 };
 
 class LineState {

@@ -3,10 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <stdexcept>
 #include <utility>
 
+#include "formula/table.hpp"
 #include "model/formula/force.hpp"
 #include "model/formula/scope.hpp"
+#include "model/table_file.hpp"
 #include "text/printable_text.hpp"
 
 namespace bathline {
@@ -33,12 +36,42 @@ class UniformFieldPotential final : public Potential {
   Eigen::VectorXd force_;
 };
 
-void read_drive(const Section& section, ParticleSystem& system, Mistakes& mistakes) {
-  const std::vector<std::string>& texts = section.texts("drive");
-  if (static_cast<int>(texts.size()) != system.size()) {
-    mistakes.add(section.where("drive"),
+/// The columns of `drive_file` after the first as functions of the first, the time.
+std::vector<Expression> read_drive_file(const Section& section, const ParticleSystem& system, ExpressionGraph& graph,
+                                        Mistakes& mistakes) {
+  const std::string& name = section.text("drive_file");
+  const TableForm form{.row = "rows",
+                       .first = {"time", "s", Bound::any},
+                       .second = {"force", "N", Bound::any},
+                       .rising = true,
+                       .columns = static_cast<std::size_t>(system.size()) + 1,
+                       .least = 2};
+  std::vector<Expression> values;
+  try {
+    const std::vector<std::vector<double>> columns = read_columns(section, name, form);
+    for (std::size_t i = 1; i < columns.size(); ++i) {
+      const Expression number = graph.constant(table_number(name, columns[0], columns[i], false));
+      values.push_back(graph.apply(Operation::table, number, graph.variable(0)));
+    }
+  } catch (const std::runtime_error& error) {
+    mistakes.add(section.where("drive_file"), fmt::format("drive_file = \"{}\": {}", printable(name), error.what()));
+  }
+  return values;
+}
+
+void read_drive(const Section& section, std::optional<double> end, ParticleSystem& system, Mistakes& mistakes) {
+  const std::string key = section.has("drive") ? "drive" : "drive_file";
+  const bool is_file = key == "drive_file";
+  if (!is_file && section.has("drive_file")) {
+    mistakes.add(section.where("drive_file"),
+                 "`drive_file` takes the place of `drive`; for a sum write table(\"force.dat\", t) in `drive`");
+    return;
+  }
+  const auto size = static_cast<std::size_t>(system.size());
+  if (!is_file && section.texts(key).size() != size) {
+    mistakes.add(section.where(key),
                  fmt::format("`drive` has {} formula(s): this system needs {}, one for each particle and axis",
-                             texts.size(), system.size()));
+                             section.texts(key).size(), size));
     return;
   }
   FormulaScope scope;
@@ -47,19 +80,24 @@ void read_drive(const Section& section, ParticleSystem& system, Mistakes& mistak
   const double start = 0.0;
   std::vector<Expression> values;
   std::vector<FormulaOutput> rates;
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    const std::optional<Expression> value = read_formula(section, "drive", scope, mistakes, i);
+  const std::vector<Expression> of_file =
+      is_file ? read_drive_file(section, system, scope.graph, mistakes) : std::vector<Expression>();
+  if (is_file && of_file.empty()) return;
+  for (std::size_t i = 0; i < size; ++i) {
+    const std::optional<Expression> value = is_file ? of_file[i] : read_formula(section, key, scope, mistakes, i);
     if (!value) continue;
     values.push_back(*value);
     rates.push_back(FormulaOutput(*value).differentiated(scope.graph, 0));
-    if (!check_finite(section, "drive", "the formula", scope, {*value}, {&start, 1}, mistakes, i)) continue;
-    system.formulas += fmt::format("{}drive[{}] = {}", system.formulas.empty() ? "" : "; ", i, printable(texts[i]));
+    if (!check_finite(section, key, "the formula", scope, {*value}, {&start, 1}, mistakes, i)) continue;
+    if (end && !check_finite(section, key, "the formula", scope, {*value}, {&*end, 1}, mistakes, i, "end")) continue;
+    system.formulas += fmt::format("{}drive[{}] = {}", system.formulas.empty() ? "" : "; ", i,
+                                   printable(is_file ? section.text(key) : section.texts(key)[i]));
   }
-  if (values.size() < texts.size()) return;
+  if (values.size() < size) return;
   try {
     system.drive = std::make_shared<FormulaDrive>(scope.graph, values, rates, 0);
   } catch (const FormulaTooLarge& error) {
-    mistakes.add(section.where("drive"), fmt::format("drive: {}", error.what()));
+    mistakes.add(section.where(key), fmt::format("{}: {}", key, error.what()));
   }
 }
 
@@ -121,14 +159,25 @@ Parameter drive_parameter() {
 }
 
 std::vector<Parameter> external_force_parameters() {
-  return {drive_parameter(), formula_parameters(),
-          optional("uniform_field", ValueType::numbers, "m/s^2",
-                   "acceleration of all particles by a uniform field such as gravity, one number per axis: [0.0, "
-                   "-9.81]")};
+  return {
+      drive_parameter(),
+      {.name = "drive_file",
+       .type = ValueType::text,
+       .doc = "a text file with a drive instead of `drive`, relative to the recipe's folder: the time (s), "
+              "increasing, and one force (N) for each particle and axis; # begins a comment. Between the rows it is "
+              "a cubic spline (not-a-knot), which goes on for one interval at both ends and has no value beyond: all "
+              "times of the run must be in the table"},
+      formula_parameters(),
+      optional("uniform_field", ValueType::numbers, "m/s^2",
+               "acceleration of all particles by a uniform field such as gravity, one number per axis: [0.0, "
+               "-9.81]")};
 }
 
-void read_external_forces(const Section& section, ParticleSystem& system, Mistakes& mistakes) {
-  if (section.has("drive")) where_readable([&] { read_drive(section, system, mistakes); });
+void read_external_forces(const Section& section, std::optional<double> end, ParticleSystem& system,
+                          Mistakes& mistakes) {
+  if (section.has("drive") || section.has("drive_file")) {
+    where_readable([&] { read_drive(section, end, system, mistakes); });
+  }
   if (section.has("magnetic_field")) where_readable([&] { read_magnetic_field(section, system, mistakes); });
   if (section.has("uniform_field")) where_readable([&] { read_uniform_field(section, system, mistakes); });
 }

@@ -1,6 +1,7 @@
 // External forces that every system can have.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,7 @@ namespace bathline {
 /// The parameter `drive` alone, for systems with a Lagrangian.
 Parameter drive_parameter();
 
-/// The parameters `drive`, `parameters` and `uniform_field`.
+/// The parameters `drive`, `drive_file`, `parameters` and `uniform_field`.
 std::vector<Parameter> external_force_parameters();
 
 /// The parameter `magnetic_field`, for systems whose motion can be planar.
@@ -22,7 +23,9 @@ Parameter magnetic_field_parameter();
 /// The text about it in the notes of such systems.
 std::string magnetic_field_notes();
 
-/// Reads the external forces into a system that is otherwise complete.
-void read_external_forces(const Section& section, ParticleSystem& system, Mistakes& mistakes);
+/// Reads the external forces into a system that is otherwise complete. Drives must have values at the start and at the
+/// `end` of the run, if it is known.
+void read_external_forces(const Section& section, std::optional<double> end, ParticleSystem& system,
+                          Mistakes& mistakes);
 
 }  // namespace bathline

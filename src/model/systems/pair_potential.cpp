@@ -7,10 +7,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
 
 #include "model/systems/chain_modes.hpp"
 #include "model/systems/damping_matrix.hpp"
+#include "formula/parser.hpp"
 #include "model/formula/index_formula.hpp"
 #include "model/formula/observables.hpp"
 #include "model/formula/phase_function.hpp"
@@ -72,12 +74,43 @@ Pairs read_pairs(const Section& section, int particles, Mistakes& mistakes) {
 struct Forces {
   std::vector<PairPotentialSum::Term> terms;            // functions of separations
   std::vector<PotentialSum::Part> parts;                // functions of the position of one particle
-  std::shared_ptr<const PairPotential> pair_potential;  // `potential`, between particles
+  std::shared_ptr<const PairPotential> pair_potential;  // `potential`, if it is the same between all particles
 };
 
+/// The table of a potential with those of these numbers that its formula contains and it does not give itself.
+Section with_numbers(Section table, const std::map<std::string, int>& numbers) {
+  if (!table.is_readable("V") || table.text("kind") != "formula") return table;
+  for (const auto& [name, value] : numbers) {
+    const bool is_used = find_name(table.text("V"), name) != std::string_view::npos;
+    if (is_used && !table.has(name)) table.set(name, static_cast<double>(value), table.where());
+  }
+  return table;
+}
+
+/// Adds `potential` between pairs of particles, where `origin` is before the first or after the last.
+void add_pairs(const Section& table, const Catalogue<PotentialKind>& potentials, const Pairs& pairs, int particles,
+               Forces& forces, Mistakes& mistakes) {
+  constexpr int origin = PairPotentialSum::origin;
+  const std::size_t mistakes_before = mistakes.count();
+  const std::size_t keys = table.keys().size();
+  std::shared_ptr<const PairPotential> potential;
+  bool differs = false;
+  for (const auto& [a, b] : pairs) {
+    const Section numbered = with_numbers(table, {{"i", a == origin ? -1 : a}, {"j", b == origin ? particles : b}});
+    differs = numbered.keys().size() > keys;
+    if (!potential || differs) {
+      potential = build_potential(potentials, with_numbers(numbered, {{"n", particles}}), mistakes);
+    }
+    if (mistakes.count() > mistakes_before) return;  // those of the other pairs are the same
+    forces.terms.push_back({a, b, potential});
+  }
+  if (!differs) forces.pair_potential = potential;
+}
+
 /// Adds the external potential of a particle.
-void add_external(const Section& table, const Catalogue<PotentialKind>& potentials, int particle, int axes,
-                  Forces& forces, Mistakes& mistakes) {
+void add_external(const Section& given, const Catalogue<PotentialKind>& potentials, int particle, int particles,
+                  int axes, Forces& forces, Mistakes& mistakes) {
+  const Section table = with_numbers(given, {{"i", particle}, {"n", particles}});
   if (is_position_formula(table)) {
     forces.parts.push_back({particle, build_position_formula(table, axes, mistakes)});
   } else {
@@ -88,17 +121,16 @@ void add_external(const Section& table, const Catalogue<PotentialKind>& potentia
 Forces read_forces(const Section& section, const Catalogue<PotentialKind>& potentials, int particles, int axes,
                    Mistakes& mistakes) {
   Forces forces;
-  std::vector<PairPotentialSum::Term>& terms = forces.terms;
   if (section.has("potential")) {
-    const auto potential = forces.pair_potential = build_potential(potentials, section.table("potential"), mistakes);
-    for (const auto& [a, b] : read_pairs(section, particles, mistakes)) terms.push_back({a, b, potential});
+    Pairs pairs = read_pairs(section, particles, mistakes);
+    if (section.has("ends") && section.text("ends") == "fixed") {
+      pairs.emplace_back(PairPotentialSum::origin, 0);
+      pairs.emplace_back(particles - 1, PairPotentialSum::origin);
+    }
+    add_pairs(section.table("potential"), potentials, pairs, particles, forces, mistakes);
     if (particles == 1) {
       mistakes.add(section.where("potential"),
                    "`potential` acts between particles, but there is only one; give it as `external`");
-    }
-    if (section.has("ends") && section.text("ends") == "fixed") {
-      terms.push_back({PairPotentialSum::origin, 0, potential});
-      terms.push_back({particles - 1, PairPotentialSum::origin, potential});
     }
   } else if (section.has("ends")) {
     mistakes.add(section.where("ends"), "`ends` needs a `potential` between the particles");
@@ -106,7 +138,10 @@ Forces read_forces(const Section& section, const Catalogue<PotentialKind>& poten
     mistakes.add(section.where("pairs"), "`pairs` needs a `potential` between the particles");
   }
   if (section.has("external")) {
-    for (int a = 0; a < particles; ++a) add_external(section.table("external"), potentials, a, axes, forces, mistakes);
+    const std::size_t mistakes_before = mistakes.count();
+    for (int a = 0; a < particles && mistakes.count() == mistakes_before; ++a) {
+      add_external(section.table("external"), potentials, a, particles, axes, forces, mistakes);
+    }
   }
   if (section.has("externals")) {
     const std::vector<Section>& externals = section.tables("externals");
@@ -118,7 +153,7 @@ Forces read_forces(const Section& section, const Catalogue<PotentialKind>& poten
                    fmt::format("`externals` has {} potentials for {} particles", externals.size(), particles));
     } else {
       for (int a = 0; a < particles; ++a) {
-        add_external(externals[static_cast<std::size_t>(a)], potentials, a, axes, forces, mistakes);
+        add_external(externals[static_cast<std::size_t>(a)], potentials, a, particles, axes, forces, mistakes);
       }
     }
   }
@@ -162,6 +197,7 @@ void add_mode_energies(const Section& section, const Forces& forces, ParticleSys
   if (system.axes != 1) return refuse("there is one axis");
   if (section.has("external") || section.has("externals")) return refuse("nothing else acts on the particles");
   if ((system.mass.array() != system.mass[0]).any()) return refuse("all masses are equal");
+  if (!forces.pair_potential) return refuse("`potential` is the same for all pairs, without `i` and `j`");
   const double derivative = forces.pair_potential->derivative(0.0);
   const double stiffness = forces.pair_potential->second_derivative(0.0);
   if (!(stiffness > 0.0) || !(std::abs(derivative) <= 1e-12 * stiffness)) {
@@ -298,7 +334,12 @@ SystemKind pair_potential_kind() {
        .notes =
            "q0 determines the number of axes: [0.0, 1.5] has one, [[0.0, 0.0], [1.5, 0.0]] two. With one axis s is "
            "signed, s = q[b] - q[a] for a pair a < b, and particles may pass through each other; with two or three "
-           "axes s is the distance. pairs = \"neighbours\" is an open chain, \"ring\" a closed one. In the formulas of "
+           "axes s is the distance. pairs = \"neighbours\" is an open chain, \"ring\" a closed one. A potential given "
+           "as a formula may differ from pair "
+           "to pair: it may contain the indices `i` and `j` of the particles of a pair, where a fixed end is -1 or n, "
+           "and "
+           "their number `n`; an external one `i` and `n`. Numbers that its table gives under these names win. In the "
+           "formulas of "
            "observables the coordinates are x0, y0, z0, x1, ..., and the velocities x0_dot, ...; of a single particle "
            "x, y, z. " +
            magnetic_field_notes()},

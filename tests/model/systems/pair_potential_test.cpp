@@ -334,6 +334,33 @@ TEST(MpiPairPotential, ReadsNumbersAsFormulasOfTheIndex) {
   EXPECT_THAT(read("masses = \"1\"\nq0 = 0.0\n" + harmonic).report(), HasSubstr("give their number"));
 }
 
+TEST(MpiPairPotential, FormulasOfPotentialsMayContainIndices) {
+  const std::string keys =
+      "masses = 1.0\ndamping = 0.0\nq0 = [1.0, 3.0, 7.0]\npairs = \"neighbours\"\nends = \"fixed\"\n";
+  // Separations 1 from the left end, 2, 4, and -7 to the right end.
+  for (const auto& [formula, expected] :
+       std::vector<std::pair<std::string, double>>{{"V = \"(i + 2)*r^2\"", 1.0 + 2.0 * 4.0 + 3.0 * 16.0 + 4.0 * 49.0},
+                                                   {"V = \"j*n*r^2\"", 3.0 * (4.0 + 2.0 * 16.0 + 3.0 * 49.0)},
+                                                   {"V = \"i*r^n\", n = 2, i = 5", 5.0 * (1.0 + 4.0 + 16.0 + 49.0)}}) {
+    const ReadRecipe pairs = read(keys + "potential = { kind = \"formula\", " + formula + " }");
+    ASSERT_EQ(pairs.report(), "");
+    EXPECT_DOUBLE_EQ(energy(pairs), expected) << formula;
+  }
+  const std::string fields = "masses = 1.0\ndamping = 0.0\n";
+  for (const std::string q0 : {"[1.0, 3.0]", "[[1.0, 0.0], [3.0, 0.0]]"}) {
+    for (const std::string square : {"r^2", "x^2"}) {
+      const ReadRecipe walls =
+          read(fields + "q0 = " + q0 + "\nexternal = { kind = \"formula\", V = \"(1 + i/n)*" + square + "\" }");
+      ASSERT_EQ(walls.report(), "");
+      EXPECT_DOUBLE_EQ(energy(walls), 1.0 + 1.5 * 9.0);
+    }
+  }
+  EXPECT_THAT(read(keys + "potential = { kind = \"formula\", V = \"i*r^2 + a\" }").report(),
+              HasSubstr("unknown name `a`"));
+  EXPECT_THAT(read(keys + "mode_energies = true\npotential = { kind = \"formula\", V = \"(2 + i)*r^2\" }").report(),
+              HasSubstr("`potential` is the same for all pairs, without `i` and `j`"));
+}
+
 TEST(MpiPairPotential, FindsIncompleteChains) {
   const std::string spring = "potential = { kind = \"toda\", a = 2.0, b = 0.5 }\n";
   EXPECT_THAT(read("masses = 1.0\nq0 = 0.5\n" + spring).report(), HasSubstr("give their number"));
