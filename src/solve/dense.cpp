@@ -133,14 +133,21 @@ std::vector<EigenvalueTerm> eigenvalue_terms(const Eigen::RowVectorXd& row, cons
     t(i + 1, i) = -(1e-5 * mean) * (1e-5 * mean) / t(i, i + 1);
     ++i;
   }
+  // Real arithmetic: the two columns of a pair are the real and imaginary parts of an eigenvector.
   const Eigen::EigenSolver<MatrixXd> solver(t);
-  const Eigen::MatrixXcd vectors = solver.eigenvectors();
-  const Eigen::RowVectorXcd left = (row * u).cast<std::complex<double>>() * vectors;
-  const Eigen::VectorXcd right = vectors.fullPivLu().solve((u.transpose() * column).cast<std::complex<double>>());
+  const MatrixXd vectors = solver.pseudoEigenvectors();
+  const Eigen::RowVectorXd left = row * u * vectors;
+  const VectorXd right = vectors.fullPivLu().solve(u.transpose() * column);
   std::vector<EigenvalueTerm> terms;
   for (Index j = 0; j < n; ++j) {
     const std::complex<double> rate = solver.eigenvalues()[j];
-    if (rate.imag() >= 0.0) terms.push_back({rate, left[j] * right[j]});
+    if (rate.imag() == 0.0) {
+      terms.push_back({rate, left[j] * right[j]});
+    } else if (rate.imag() > 0.0) {
+      terms.push_back({rate,
+                       {0.5 * (left[j] * right[j] + left[j + 1] * right[j + 1]),
+                        0.5 * (left[j + 1] * right[j] - left[j] * right[j + 1])}});
+    }
   }
   return terms;
 }

@@ -99,12 +99,16 @@ double time_unit(const BathSource& source, std::optional<double> own = {}) {
   return value;
 }
 
-double friction_at(const MatrixXd& a, double w) {
+/// The answer 1 of p and -a_ps (A_ss + iw)^-1 of s to noise of frequency w, real part and imaginary part.
+std::pair<Eigen::RowVectorXd, Eigen::RowVectorXd> noise_filter(const MatrixXd& a, double w) {
   const Index n = a.rows() - 1;
-  const Eigen::MatrixXcd inner =
-      a.bottomRightCorner(n, n).cast<std::complex<double>>() + std::complex(0.0, w) * Eigen::MatrixXcd::Identity(n, n);
-  const Eigen::VectorXcd solved = inner.fullPivLu().solve(a.bottomLeftCorner(n, 1).cast<std::complex<double>>());
-  return a(0, 0) - (a.topRightCorner(1, n).cast<std::complex<double>>() * solved)(0, 0).real();
+  Eigen::RowVectorXd real = Eigen::RowVectorXd::Ones(n + 1), imaginary = Eigen::RowVectorXd::Zero(n + 1);
+  const MatrixXd inner = a.bottomRightCorner(n, n);
+  const Eigen::RowVectorXd scaled =
+      a.topRightCorner(1, n) * (inner * inner + w * w * MatrixXd::Identity(n, n)).inverse();
+  real.tail(n) = -scaled * inner;
+  imaginary.tail(n) = w * scaled;
+  return {real, imaginary};
 }
 
 /// Refuses a sum that is not passive together with its white part.
@@ -265,16 +269,11 @@ Bath read_ipi(const BathSource& source) {
       std::string temperatures;
       for (const double part : {0.1, 1.0, 10.0}) {
         const double w = part * std::pow(std::abs(a.determinant()), 1.0 / static_cast<double>(a.rows()));
-        const Index n = a.rows() - 1;
-        Eigen::RowVectorXcd filter = Eigen::RowVectorXcd::Ones(n + 1);
-        if (n > 0) {
-          const Eigen::MatrixXcd inner = a.bottomRightCorner(n, n).cast<std::complex<double>>() +
-                                         std::complex(0.0, w) * Eigen::MatrixXcd::Identity(n, n);
-          filter.tail(n) = -a.topRightCorner(1, n).cast<std::complex<double>>() * inner.inverse();
-        }
-        const double power = (filter * noise.cast<std::complex<double>>() * filter.adjoint())(0, 0).real();
-        temperatures += fmt::format("{}{:.4g} at w = {:.4g}", temperatures.empty() ? "" : ", ",
-                                    power / (2.0 * friction_at(a, w)), w);
+        const auto [real, imaginary] = noise_filter(a, w);
+        const double power = real.dot(real * noise) + imaginary.dot(imaginary * noise);
+        const double friction = real.dot(a.col(0).transpose());
+        temperatures +=
+            fmt::format("{}{:.4g} at w = {:.4g}", temperatures.empty() ? "" : ", ", power / (2.0 * friction), w);
       }
       fail(source, covariance->line,
            fmt::format("C is not a temperature times the identity, so no bath at one temperature has this noise; its "

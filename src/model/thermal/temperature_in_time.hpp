@@ -1,5 +1,5 @@
 // Temperatures that depend on the time.
-#pragma once  // Public: programs of others may include this header.
+#pragma once
 
 #include <functional>
 #include <memory>
