@@ -41,6 +41,13 @@ bool has_nonlinear_coupling(const std::vector<std::unique_ptr<Environment>>& env
                      [](const auto& environment) { return environment->attachment().nonlinear() != nullptr; });
 }
 
+/// At the start and, where it depends on the time, later.
+bool has_one_temperature(const ParticleSystem& system) {
+  const auto& in_time = system.temperature_in_time;
+  return system.temperature->isConstant((*system.temperature)[0], 0.0) &&
+         std::all_of(in_time.begin(), in_time.end(), [&](const auto& one) { return one == in_time.front(); });
+}
+
 }  // namespace
 
 Experiment::Experiment(const Recipe& recipe, const Program& program, Mistakes& mistakes)
@@ -282,11 +289,10 @@ Problem Experiment::make_cold_problem(const Case& this_case, double step, bool c
       if (environment->attachment().nonlinear() == nullptr || system_.damping) continue;
       const EnvironmentProperties& properties = environment->properties();
       const double temperature = system_.temperature ? system_.temperature->maxCoeff() : properties.temperature;
-      problem.add_coupled_damper({environment->attachment(), properties.damping, is_noisy ? temperature : 0.0,
-                                  !is_noisy                              ? nullptr
-                                  : !system_.temperature                 ? properties.temperature_in_time
-                                  : !system_.temperature_in_time.empty() ? system_.temperature_in_time.front()
-                                                                         : nullptr});
+      CoupledDamper damper{environment->attachment(), properties.damping, is_noisy ? temperature : 0.0};
+      if (is_noisy && !system_.temperature) damper.in_time = properties.temperature_in_time;
+      if (is_noisy && !system_.temperature_in_time.empty()) damper.in_time = system_.temperature_in_time.front();
+      problem.add_coupled_damper(std::move(damper));
     }
     if (!is_noisy) return problem;
     const Diffusion noise = diffusion(this_case, environments, damping);
@@ -314,20 +320,11 @@ Experiment::Diffusion Experiment::diffusion(const Case& this_case,
                                             const std::vector<std::unique_ptr<Environment>>& environments,
                                             const Eigen::MatrixXd& damping) const {
   if (system_.temperature) {
-    if (!system_.damping && has_nonlinear_coupling(environments) &&
-        !system_.temperature->isConstant((*system_.temperature)[0], 0.0)) {
+    if (!system_.damping && has_nonlinear_coupling(environments) && !has_one_temperature(system_)) {
       return {{}, "an environment whose `couple` is not linear has one temperature; use one in [system]"};
     }
     const auto& in_time = system_.temperature_in_time;
-    bool is_coupled = false;
-    for (std::size_t i = 0; i < in_time.size(); ++i) {
-      for (std::size_t j = 0; j < i; ++j) {
-        is_coupled = is_coupled || (in_time[i] != in_time[j] &&
-                                    damping(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) != 0.0);
-      }
-    }
-    const auto matrix = momentum_diffusion(damping, *system_.temperature);
-    if (matrix && !is_coupled) return {*matrix, {}, in_time};
+    if (const auto matrix = momentum_diffusion(damping, *system_.temperature, in_time)) return {*matrix, {}, in_time};
     return {{},
             "the damping couples particles of different temperatures, for which no Langevin noise is defined; use one "
             "temperature"};

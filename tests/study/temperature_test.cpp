@@ -176,6 +176,12 @@ TEST(TemperatureInTime, WhatIsUndefinedIsRefused) {
   for (const auto& [text, message] :
        {Case{recipe("C = [[0.5]]\nkT = \"t\"\n", "", open, 0.1), "at t = 0 the formula is 0: must be positive"},
         Case{recipe("C = [[0.5]]\nkT = \"1 - t/5\"\n", "", open, 0.1), "must not be negative"},
+        // Equal at the start alone.
+        Case{"title = \"t\"\n[system]\nkind = \"linear\"\nM = [[1.0, 0.0], [0.0, 1.0]]\nK = [[1.0, 0.0], [0.0, "
+             "1.0]]\nC = [[0.5, 0.1], [0.1, 0.5]]\nq0 = [0.0, 0.0]\nkT = \"1 + i*t\"\n[time]\nstep = 0.1\nend = "
+             "1.0\n[[integrators]]\nname = \"run\"\n" +
+                 open + "[study]\nkind = \"trajectory\"\n",
+             "couples particles of different temperatures"},
         Case{recipe("", damper + "kT = \"1 - t/5\"\n", closed, 0.1), "must not be negative"},
         Case{recipe("", damper + "kT = \"1 + x\"\n", closed, 0.1), "unknown name `x`"},
         Case{recipe("", damper + ramp + memory + "damping = 0.2\nkT = 1.0\n", closed, 0.1),

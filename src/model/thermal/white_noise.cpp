@@ -8,10 +8,16 @@
 
 namespace bathline {
 
-std::optional<Eigen::MatrixXd> momentum_diffusion(const Eigen::MatrixXd& damping, const Eigen::VectorXd& temperature) {
+std::optional<Eigen::MatrixXd> momentum_diffusion(const Eigen::MatrixXd& damping, const Eigen::VectorXd& temperature,
+                                                  const TemperaturesInTime& in_time) {
+  const auto differ = [&](Eigen::Index i, Eigen::Index j) {
+    const bool in_time_too =
+        !in_time.empty() && in_time[static_cast<std::size_t>(i)] != in_time[static_cast<std::size_t>(j)];
+    return temperature[i] != temperature[j] || in_time_too;
+  };
   for (Eigen::Index i = 0; i < damping.rows(); ++i) {
     for (Eigen::Index j = 0; j < i; ++j) {
-      if (damping(i, j) != 0.0 && temperature[i] != temperature[j]) return std::nullopt;
+      if (damping(i, j) != 0.0 && differ(i, j)) return std::nullopt;
     }
   }
   return Eigen::MatrixXd(damping * temperature.asDiagonal());

@@ -16,9 +16,10 @@
 
 namespace bathline {
 
-/// D for a damping matrix C (kg/s) and temperatures kT (J) of the degrees of freedom; nothing if C couples two of
-/// different temperatures.
-std::optional<Eigen::MatrixXd> momentum_diffusion(const Eigen::MatrixXd& damping, const Eigen::VectorXd& temperature);
+/// D at the start for a damping matrix C (kg/s) and temperatures kT (J) of the degrees of freedom, constant or in time;
+/// nothing if C couples two of different temperatures.
+std::optional<Eigen::MatrixXd> momentum_diffusion(const Eigen::MatrixXd& damping, const Eigen::VectorXd& temperature,
+                                                  const TemperaturesInTime& in_time = {});
 
 /// The symmetric R with R R^T = `covariance`, which is symmetric positive semi-definite but for round-off.
 Eigen::MatrixXd symmetric_root(const Eigen::MatrixXd& covariance);
