@@ -118,7 +118,11 @@ def _is_long_chain(result, labels):
 
 
 def _chain_wave(result, labels):
-    """Displacements of a chain over particle and time, of the first label."""
+    """Energies of the particles of a chain, where they are recorded, else displacements, of the first label."""
+    title = labels[0] if len(labels) > 1 else ""
+    if result.has_variable(f"{labels[0]}.particle_energy"):
+        series = {"of": f"{labels[0]}.particle_energy", "name": "energy of a particle"}
+        return {"kind": "wave", "panels": [{"title": title, "xlabel": "particle", "series": [series]}]}
     path = f"{labels[0]}.q"
     q = axis_limits.mask_undrawable(result.array(path)[0])[..., 0]
     # Positions along a chain at rest differ by the spacings, displacements do not.
@@ -126,7 +130,6 @@ def _chain_wave(result, labels):
     series = {"of": path, "name": "displacement from the start" if are_positions else "displacement"}
     if are_positions:
         series["minus"] = f"{path}.first"
-    title = labels[0] if len(labels) > 1 else ""
     return {"kind": "wave", "panels": [{"title": title, "xlabel": "particle", "series": [series]}]}
 
 

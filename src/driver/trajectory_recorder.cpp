@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -125,7 +126,10 @@ SeriesLayout series_layout(const Case& this_case, const Problem& problem, bool w
     if (is_vector || !observable.dimension.empty()) {
       const std::string name = is_vector ? observable.name + "_component" : observable.dimension;
       const std::string long_name = is_vector ? "component" : observable.dimension;
-      layout.dimensions.push_back(index_dimension(name, observable.size, long_name, observable.first));
+      const auto is_known = [&](const Dimension& dimension) { return dimension.name == name; };
+      if (std::ranges::none_of(layout.dimensions, is_known)) {
+        layout.dimensions.push_back(index_dimension(name, observable.size, long_name, observable.first));
+      }
       variable.dimensions = {name};
     }
     layout.variables.push_back(variable);

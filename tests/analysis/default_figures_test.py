@@ -268,6 +268,12 @@ class DefaultTest(unittest.TestCase):
         momenta = '[figure]\nkind = "wave"\n[[figure.panels]]\nseries = [{ of = "verlet.p" }]\n'
         _, result = self.drawn(long + momenta)
         self.assertTrue(any("momentum (kg m/s)" in axes.get_title() for axes in result.plot().axes))
+        _, result = self.drawn(long.replace("[time]", "particle_energies = true\nbond_currents = true\n[time]"))
+        energies = result["verlet"].particle_energy
+        self.assertEqual((energies.dims, result["verlet"].bond_current.dims[1]), (("time", "particle"), "bond"))
+        np.testing.assert_allclose(energies.sum("particle"), result["verlet"].energy_particles, rtol=1e-12)
+        axes = result.plot().axes[0]
+        np.testing.assert_allclose(axes.collections[0].get_array().reshape(energies.shape), energies.values)
 
     def test_ensembles_of_several_particles_show_their_temperatures(self):
         warm = CHAIN.replace('"stoermer-verlet"', '"gjf"').replace('on = "closed"', 'on = "open"')

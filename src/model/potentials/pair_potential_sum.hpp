@@ -30,9 +30,13 @@ class PairPotentialSum final : public Potential, public BatchedGradient {
   bool is_quadratic() const override;
   void gradients(int coordinates, int points, const double* q, double* gradients) const override;
 
- private:
+  const std::vector<Term>& terms() const { return terms_; }
   /// The vector from `term.from` to `term.to`; absent axes are zero.
   Eigen::Vector3d separation(const Term& term, const Eigen::VectorXd& q) const;
+  /// The argument s of a pair potential: signed with one axis, else the distance.
+  double argument(const Eigen::Vector3d& separation) const;
+
+ private:
   /// Adds the gradient of all terms, with the number of axes known at compile time.
   template <int axes>
   void add_gradient(const double* q, double* gradient) const;
@@ -43,8 +47,6 @@ class PairPotentialSum final : public Potential, public BatchedGradient {
   /// b.
   template <class Add>
   void for_each_block(const Eigen::VectorXd& q, Add add) const;
-  /// The argument s of a pair potential: signed with one axis, else the distance.
-  double argument(const Eigen::Vector3d& separation) const;
 
   std::vector<Term> terms_;
   int axes_;

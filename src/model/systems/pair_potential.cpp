@@ -20,6 +20,7 @@
 #include "model/potentials/potential_sum.hpp"
 #include "model/potentials/pair_potential_sum.hpp"
 #include "model/systems/external_forces.hpp"
+#include "model/systems/local_energies.hpp"
 #include "model/system_catalogue.hpp"
 #include "text/printable_text.hpp"
 
@@ -284,7 +285,12 @@ void build_pair_potential(const Section& section, const Catalogue<PotentialKind>
   FormulaScope scope = phase_scope(system);
   if (section.has("parameters")) add_numbers(section.table("parameters"), {}, scope, mistakes);
   read_observables(section, scope, system, mistakes);
-  system.potential = std::make_shared<PairPotentialSum>(std::move(forces.terms), system.axes);
+  const auto pairs = std::make_shared<PairPotentialSum>(std::move(forces.terms), system.axes);
+  if (section.boolean("particle_energies")) {
+    system.observables.push_back(particle_energies(system.particles, system.mass, pairs, forces.parts));
+  }
+  if (section.boolean("bond_currents")) system.observables.push_back(bond_currents(pairs));
+  system.potential = pairs;
   if (forces.parts.empty()) return;
   system.potential = std::make_shared<PotentialSum>(system.potential, std::move(forces.parts), system.axes);
 }
@@ -320,6 +326,12 @@ SystemKind pair_potential_kind() {
            "records mode_energy (time, mode) of a chain of equal masses: E = (P^2 + w^2 Q^2)/2 of its normal modes, "
            "linearised at the equilibrium; fixed ends have sine modes from 1, free ends cosine modes from 0, a ring "
            "wave numbers from 0"),
+       defaulted("particle_energies", ValueType::boolean, "", "false",
+                 "records particle_energy (time, particle): the kinetic energy of each particle, its external "
+                 "potential and half of the potentials of its pairs"),
+       defaulted("bond_currents", ValueType::boolean, "", "false",
+                 "records bond_current (time, bond): the energy that flows through each pair, from its earlier "
+                 "particle to the later one and around a ring, J = -V'(s) (v_a + v_b)/2"),
        observables_parameter(),
        potential_parameter("external", "external potential of every particle, in its separation from the origin."),
        potential_parameter("externals", "external potentials that differ: one table per particle.", ValueType::tables),

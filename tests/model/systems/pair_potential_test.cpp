@@ -361,6 +361,49 @@ TEST(MpiPairPotential, FormulasOfPotentialsMayContainIndices) {
               HasSubstr("`potential` is the same for all pairs, without `i` and `j`"));
 }
 
+// The oracle are differences of the energies along the motion without damping.
+TEST(MpiPairPotential, CurrentsBalanceTheEnergiesOfParticles) {
+  const std::string records =
+      "masses = [1.0, 2.0, 0.7]\ndamping = 0.3\nparticle_energies = true\nbond_currents = true\n";
+  const std::string morse = "potential = { kind = \"morse\", depth = 1.5, width = 2.0, r0 = 1.1 }\n";
+  const std::string pinned = "external = { kind = \"quartic\", k = 0.4, beta = 0.3 }\n";
+  const std::string field = "external = { kind = \"formula\", V = \"(1 + i/n)*x^2*y\" }\n";
+  const std::string line = "q0 = [0.1, 1.3, 2.1]\n", plane = "q0 = [[0.1, 0.4], [-1.3, 0.2], [0.9, -2.0]]\n";
+  const std::string space = "q0 = [[0.1, 0.4, 0.2], [-1.3, 0.2, 0.7], [0.9, -2.0, -0.3]]\n";
+  using Ends = std::vector<std::pair<int, int>>;
+  for (const auto& [keys, pairs] : std::vector<std::pair<std::string, Ends>>{
+           {line + morse + pinned + "pairs = \"neighbours\"\nends = \"fixed\"", {{0, 1}, {1, 2}}},
+           {line + morse + "pairs = \"ring\"", {{0, 1}, {1, 2}, {2, 0}}},
+           {plane + morse + field, {{0, 1}, {0, 2}, {1, 2}}},
+           {space + morse + pinned + "pairs = [[2, 1]]", {{1, 2}}}}) {
+    const ReadRecipe recipe = read(records + keys);
+    ASSERT_EQ(recipe.report(), "");
+    const ParticleSystem& system = recipe.experiment->system();
+    ASSERT_EQ(system.observables.size(), 2u);
+    const Observable &energies = system.observables[0], &currents = system.observables[1];
+    RandomNumbers random(5);
+    Eigen::VectorXd v(system.size());
+    for (double& number : v) number = random.uniform();
+    Eigen::VectorXd gradient;
+    system.potential->gradient(system.q0, gradient);
+    const Eigen::VectorXd acceleration = -gradient.cwiseQuotient(system.mass);
+    const double kinetic = 0.5 * v.dot(system.mass.cwiseProduct(v));
+    EXPECT_NEAR(energies.value(system.q0, v, 0.0).sum(), kinetic + system.potential->value(system.q0), 1e-12);
+    const double h = 1e-5;
+    const Eigen::VectorXd rates = (energies.value(system.q0 + h * v, v + h * acceleration, 0.0) -
+                                   energies.value(system.q0 - h * v, v - h * acceleration, 0.0)) /
+                                  (2.0 * h);
+    const Eigen::VectorXd current = currents.value(system.q0, v, 0.0);
+    ASSERT_EQ(static_cast<std::size_t>(current.size()), pairs.size());
+    Eigen::VectorXd balance = Eigen::VectorXd::Zero(3);
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      balance[pairs[i].first] -= current[static_cast<Eigen::Index>(i)];
+      balance[pairs[i].second] += current[static_cast<Eigen::Index>(i)];
+    }
+    EXPECT_LT((rates - balance).norm(), 1e-8) << keys;
+  }
+}
+
 TEST(MpiPairPotential, FindsIncompleteChains) {
   const std::string spring = "potential = { kind = \"toda\", a = 2.0, b = 0.5 }\n";
   EXPECT_THAT(read("masses = 1.0\nq0 = 0.5\n" + spring).report(), HasSubstr("give their number"));
