@@ -403,11 +403,13 @@ def with_units(label, units):
     return label if not text or label.rstrip().endswith((")", "]")) else f"{label} ({text})"
 
 
-def diverging_map(size=257):
+def diverging_map(is_positive=False, size=257):
     """Diverging colour map from blue through near-white to vermillion, with linear lightness on both sides in CIELAB.
 
     Parameters
     ----------
+    is_positive : bool
+        Whether the map is only the half from near-white to vermillion.
     size : int
         Number of colours.
 
@@ -419,7 +421,7 @@ def diverging_map(size=257):
 
     middle = np.array([97.0, 0.0, 0.0])
     ends = [cspace_convert(matplotlib.colors.to_rgb(PALETTE[name]), "sRGB1", "CIELab") for name in ("blue", "vermillion")]
-    position = np.linspace(-1.0, 1.0, size)[:, None]
+    position = np.linspace(0.0 if is_positive else -1.0, 1.0, size)[:, None]
     end = np.where(position > 0, ends[1], ends[0])
     end[:, 0] = 38.0
     colours = cspace_convert(middle + (end - middle) * abs(position), "CIELab", "sRGB1")

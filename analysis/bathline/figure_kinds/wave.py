@@ -1,10 +1,11 @@
 """Displacement of a line over site and time, as a map and as a surface: `figure.kind = "wave"`.
 
-Draws the first variable `displacement... (snapshot_time, site)` of the first integrator that has one, or the
-variable named by `figure.panels[0].series[0].of`, which may be `closed.q` or `closed.p` of a chain of particles;
-minus = "closed.q.first" subtracts the first row, as of positions that are not displacements. Colours are centred at zero and equal in both panels. As far as the
-file contains them, thin lines on the map show the theoretical front, which moves out at `wave.front_speed_theory` and
-returns as an echo at `wave.echo_time_theory`, and rings show the front of the run (`wave.front_site`).
+Draws the first variable `displacement... (snapshot_time, site)` of the first integrator that has one, or the variable
+named by `figure.panels[0].series[0].of`, which may be `closed.q`, `closed.p` or `closed.particle_energy` of a chain of
+particles; minus = "closed.q.first" subtracts the first row, as of positions that are not displacements. Colours are
+centred at zero, or begin there if no value is negative, and are equal in both panels. As far as the file contains them,
+thin lines on the map show the theoretical front, which moves out at `wave.front_speed_theory` and returns as an echo at
+`wave.echo_time_theory`, and rings show the front of the run (`wave.front_site`).
 """
 
 import numpy as np
@@ -59,7 +60,9 @@ def draw(result, spec):
 
     cells = _coarsen(_coarsen(values * scale, 0), 1)
     largest = np.nanmax(np.abs(cells), initial=0.0) or 1.0
-    colors = {"cmap": style.diverging_map(), "norm": Normalize(-largest, largest), "rasterized": True}
+    is_positive = not np.nanmin(cells, initial=0.0) < 0
+    norm = Normalize(0.0 if is_positive else -largest, largest)
+    colors = {"cmap": style.diverging_map(is_positive), "norm": norm, "rasterized": True}
     labels = [
         style.with_units(panel.get("xlabel") or "site", site.units),
         style.with_units(panel.get("ylabel") or "time", time.units),
