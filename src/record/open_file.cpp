@@ -270,10 +270,8 @@ void OpenFile::reserve(const std::string& operation, std::int64_t bytes, Purpose
     if (fstat(descriptor_, &written) != 0) error = errno;
     const std::int64_t added = added_ + bytes + bytes / 512 + metadata_of_an_operation;  // 1/512: index of the chunks
     const std::int64_t end = std::max<std::int64_t>(written.st_size, flushed_ + added);
-    // Space beyond the flushed size is reserved again each time, because HDF5 may have truncated the file there.
-    const std::int64_t from = std::min(reserved_, flushed_);
-    const std::int64_t to = end + margin_for(purpose);
-    if (error == 0) error = preallocate(descriptor_, from, to);
+    const std::int64_t to = std::max(reserved_, end + margin_for(purpose));
+    if (error == 0) error = preallocate(descriptor_, reserved_, to);
     if (error == 0) {
       reserved_ = to;
       added_ = added;
@@ -307,7 +305,8 @@ void OpenFile::flush() {
   run_collectively("flushing it", [&] { hdf5::check(H5Fflush(file_.id(), H5F_SCOPE_GLOBAL), "H5Fflush"); });
   struct stat written {};
   if (communicator_.is_root() && fstat(descriptor_, &written) == 0) {
-    flushed_ = written.st_size;
+    // HDF5 has truncated the file there.
+    reserved_ = flushed_ = written.st_size;
     added_ = 0;
   }
 }
