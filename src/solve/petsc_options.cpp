@@ -44,6 +44,10 @@ constexpr std::string_view snes_types[] = {"newtonls", "newtontr", "newtontrdc",
                                            "ngmres",   "qn",       "ncg",        "anderson"};
 constexpr std::string_view linesearch_types[] = {"basic", "bt", "l2", "cp", "nleqerr"};
 
+/// Those of TAO that need neither second derivatives nor more than bounds.
+constexpr std::string_view tao_types[] = {"blmvm", "bncg", "bqnls", "bqnkls", "bqnktr", "bqnktl", "brgn"};
+constexpr std::string_view scale_types[] = {"none", "scalar", "diagonal"};
+
 /// An option whose value is a number, a whole one if `is_integer`, or one of `types`.
 struct Rule {
   std::string_view name;
@@ -68,6 +72,12 @@ constexpr Rule rules[] = {
     {.name = "snes_type", .types = snes_types},
     {.name = "snes_linesearch_type", .types = linesearch_types},
     {.name = "snes_linesearch_max_it", .is_integer = true},
+    {.name = "tao_gatol"},
+    {.name = "tao_max_it", .is_integer = true},
+    {.name = "tao_max_funcs", .is_integer = true},
+    {.name = "tao_type", .types = tao_types},
+    {.name = "tao_blmvm_mat_lmvm_hist_size", .is_integer = true, .min = 1.0},
+    {.name = "tao_blmvm_mat_lmvm_scale_type", .types = scale_types},
 };
 
 /// Prefixes of the options for the particles' solver and the blocks of a preconditioner.

@@ -13,6 +13,7 @@
 #include "parallel/mpi_handle.hpp"
 #include "recipe/mistakes.hpp"
 #include "solve/line_preconditioner.hpp"
+#include "solve/minimiser.hpp"
 #include "solve/snes_solver.hpp"
 #include "solve/petsc_handle.hpp"
 #include "solve/petsc_options.hpp"
@@ -47,6 +48,7 @@ void query_standard_options() {
   petsc_check(SNESCreate(PETSC_COMM_SELF, snes.out()));
   petsc_check(SNESSetFromOptions(snes.get()));
   const SnesSolver newton(1, {}, {});
+  query_minimiser_options();
 }
 
 /// Options that PETSc queries only during or after a solve; they print something and change no result.
@@ -57,8 +59,8 @@ bool is_queried_during_solve(const std::string& name) {
   const bool prints = ends_with("_view") || ends_with("_view_pre") || ends_with("_converged_reason");
   const std::size_t prefix = name.rfind("particles_", 0) == 0 ? 10 : 0;
   const std::string object = name.substr(prefix, name.find('_', prefix) - prefix);
-  return prints && (object == "snes" || object == "ksp" || object == "pc" || object == "mat" || object == "vec" ||
-                    object == "log");
+  return prints && (object == "tao" || object == "snes" || object == "ksp" || object == "pc" || object == "mat" ||
+                    object == "vec" || object == "log");
 }
 
 }  // namespace

@@ -42,7 +42,8 @@ std::string refusal_of_user(const std::string& words) {
 TEST(PetscOptions, TakesNumbersAndTypesFromAFile) {
   const std::string words =
       "-ksp_type cg -pc_type jacobi -sub_pc_type ilu -ksp_rtol 1e-13 -ksp_max_it 0 -snes_max_funcs -1 -snes_type qn "
-      "-particles_ksp_type gmres -particles_pc_type none";
+      "-particles_ksp_type gmres -particles_pc_type none -tao_gatol 1e-9 -tao_type bqnkls -tao_max_funcs 50 "
+      "-tao_blmvm_mat_lmvm_scale_type none";
   EXPECT_EQ(options_of_file(words_of(words), "strange.h5"), words_of(words));
   EXPECT_THAT(options_of_file({}, "strange.h5"), testing::IsEmpty());
 }
@@ -71,6 +72,8 @@ TEST(PetscOptions, RefusesAllOtherOptionsOfAFileByName) {
                             "-pc_type shell",
                             "-pc_type python",
                             "-snes_type shell",
+                            "-tao_type pounders",
+                            "-tao_monitor",
                             "-particles_pc_type mat",
                             "-KSP_RTOL 1e-9",
                             "-ksp_rtol -1",
