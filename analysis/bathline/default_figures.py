@@ -221,17 +221,24 @@ def _ensemble(result):
 
 
 def _profile_panels(result, labels):
-    """Mean kinetic temperatures over the particles with standard errors, for several particles."""
+    """Mean kinetic temperatures over the particles, and means of profiles that were recorded, with standard errors."""
     particles, axes = max((result.shape(f"ensemble.{label}.damping") or (0, 0) for label in labels), default=(0, 0))
     if particles < MIN_PROFILE:
         return []
-    keys = {"error": "kinetic_mean_error", "xlabel": "particle", "ylabel": "kT (J)"}
-    panel = _panel_of_labels(result, "ensemble", labels, "kinetic_mean", "temperature profile", **keys)
-    if not panel:
-        return []
-    for series in panel["series"]:
-        series |= {"scale": 2.0 / axes} | ({"style": "points"} if particles <= MAX_MARKED_VALUES else {})
-    return [panel]
+    panels = []
+    for variable, title, xlabel, ylabel, scale in (
+        ("kinetic_mean", "temperature profile", "particle", "kT (J)", 2.0 / axes),
+        ("bond_current_mean", "energy current", "pair", "current", 1.0),
+        ("particle_energy_mean", "energies of the particles", "particle", "energy", 1.0),
+        ("mode_energy_mean", "energies of the modes", "mode", "energy", 1.0),
+    ):
+        keys = {"error": f"{variable}_error", "xlabel": xlabel, "ylabel": ylabel}
+        panel = _panel_of_labels(result, "ensemble", labels, variable, title, **keys)
+        for series in panel["series"] if panel else []:
+            series |= {"scale": scale} if scale != 1.0 else {}
+            series |= {"style": "points"} if particles <= MAX_MARKED_VALUES else {}
+        panels += [panel] if panel else []
+    return panels
 
 
 def _density_panels(result, labels):

@@ -279,7 +279,11 @@ class DefaultTest(unittest.TestCase):
         warm = CHAIN.replace('"stoermer-verlet"', '"gjf"').replace('on = "closed"', 'on = "open"')
         warm = warm.replace('"fput", k = 1.0, alpha = 0.25', '"harmonic", k = 1.0')
         warm = warm.replace("mode_energies = true", f'damping = {[0.5] * 8}\nkT = {[2.0, 1.5] * 4}\nstart = "thermal-momenta"')
+        warm = warm.replace("[time]", "bond_currents = true\n[time]")
         panels, result = self.drawn(warm + study("ensemble", "realisations = 8", "burn_in = 10.0"))
+        current = panels["energy current"]
+        np.testing.assert_allclose(current.lines[0].get_ydata(), result.quantity("ensemble.verlet.bond_current_mean"))
+        self.assertEqual((current.get_xlabel(), current.get_ylabel()), ("pair", "current (W)"))
         profile = panels["temperature profile"]
         np.testing.assert_allclose(profile.lines[0].get_ydata(), 2.0 * result.quantity("ensemble.verlet.kinetic_mean"))
         (bars,) = profile.collections

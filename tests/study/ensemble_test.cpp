@@ -105,6 +105,60 @@ void expect_mean_of_realisations(const std::string& on) {
   }
 }
 
+// Observables with a dimension have means over time with standard errors, here recomputed from the paths.
+TEST(MpiEnsemble, ProfilesAreMeansOverTime) {
+  const RunStudy run(R"(title = "t"
+[system]
+kind = "pair-potential"
+particles = 3
+masses = [1.0, 2.0, 0.5]
+q0 = 0.1
+potential = { kind = "harmonic", k = 2.0 }
+pairs = "neighbours"
+damping = [0.5, 0.0, 0.5]
+kT = [2.0, 1.0, 1.0]
+bond_currents = true
+particle_energies = true
+[time]
+step = 0.1
+end = 6.0
+[[integrators]]
+method = "stoermer-verlet"
+name = "run"
+on = "open"
+[output]
+every = 4
+[study]
+kind = "ensemble"
+realisations = 10
+saved_paths = 10
+burn_in = 2.0
+)");
+  ASSERT_EQ(run.report, "");
+  constexpr std::size_t realisations = 10, records = 16, first = 5;
+  const std::vector<double> q = run.values("ensemble/run/path_q"), v = run.values("ensemble/run/path_v");
+  ASSERT_EQ(q.size(), realisations * records * 3);
+  for (const std::size_t bond : {0u, 1u}) {
+    std::vector<double> means;
+    for (std::size_t r = 0; r < realisations; ++r) {
+      double sum = 0.0;
+      for (std::size_t record = first; record < records; ++record) {
+        const std::size_t i = (r * records + record) * 3 + bond;
+        sum += -2.0 * (q[i + 1] - q[i]) * 0.5 * (v[i] + v[i + 1]);
+      }
+      means.push_back(sum / (records - first));
+    }
+    double mean = 0.0, square = 0.0;
+    for (const double value : means) mean += value / realisations;
+    for (const double value : means) square += (value - mean) * (value - mean);
+    EXPECT_NEAR(run.values("ensemble/run/bond_current_mean")[bond], mean, 1e-14);
+    EXPECT_NEAR(run.values("ensemble/run/bond_current_mean_error")[bond],
+                std::sqrt(square / (realisations - 1) / realisations), 1e-13);
+  }
+  EXPECT_EQ(run.values("ensemble/run/particle_energy_mean").size(), 3u);
+  EXPECT_EQ(run.values("ensemble/run/bond"), (std::vector{0.0, 1.0}));
+}
+
 TEST(MpiEnsemble, IsTheMeanOfItsRealisations) { expect_mean_of_realisations("closed"); }
 
 /// Open realisations are advanced together in lanes.

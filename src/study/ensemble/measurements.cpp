@@ -74,6 +74,12 @@ std::size_t Measurements::joint_fractions(std::size_t histogram, std::size_t lag
   return begin;
 }
 
+std::size_t Measurements::profile(std::size_t index, std::size_t lags) const {
+  std::size_t begin = joint_fractions(joint_histograms.size(), lags);
+  for (std::size_t i = 0; i < index; ++i) begin += static_cast<std::size_t>(profiles[i].size);
+  return begin;
+}
+
 std::vector<Parameter> measurement_parameters() {
   const Parameter name = required("name", ValueType::text, "", "name in the result");
   Parameter of{
@@ -186,6 +192,11 @@ Measurements read_measurements(const Section& study, const ParticleSystem& syste
   measurements.ledger = std::move(ledger);
   std::vector<std::string> names;
   std::set<std::string> variables(std::begin(other_variables), std::end(other_variables));
+  for (const Observable& observable : system.observables) {
+    if (observable.dimension.empty()) continue;
+    measurements.profiles.push_back(observable);
+    variables.insert({observable.dimension, observable.name + "_mean", observable.name + "_mean_error"});
+  }
   const auto for_each = [&](const std::string& key, auto read) {
     if (!study.has(key)) return;
     where_readable([&] {
@@ -237,12 +248,20 @@ Observation::Observation(const Measurements& measurements, std::size_t records, 
       last_(measurements.first_passages.size()),
       passage_times_(measurements.first_passages.size(), std::numeric_limits<double>::quiet_NaN()) {
   for (std::vector<double>& values : values_) values.reserve(records - first);
+  for (const Observable& observable : measurements.profiles) {
+    profiles_.emplace_back(observable.size, static_cast<Eigen::Index>(records - first));
+  }
 }
 
 void Observation::record(const Eigen::VectorXd& variables, double t) {
   if (count_ >= first_) {
     for (std::size_t i = 0; i < values_.size(); ++i) {
       values_[i].push_back(measurements_.quantities[i].value.value(variables));
+    }
+    const Eigen::Index n = (variables.size() - static_cast<Eigen::Index>(measurements_.ledger.size())) / 2;
+    for (std::size_t i = 0; i < profiles_.size(); ++i) {
+      profiles_[i].col(static_cast<Eigen::Index>(count_ - first_)) =
+          measurements_.profiles[i].value(variables.head(n), variables.segment(n, n), t);
     }
   }
   for (std::size_t i = 0; i < passage_times_.size(); ++i) {
@@ -298,6 +317,11 @@ void Observation::average(std::size_t lags, std::size_t begin, std::size_t end, 
       averaged[all.joint_fractions(i, lags) + *row * columns.count + *column] +=
           1.0 / static_cast<double>(first.size());
     }
+  }
+  for (std::size_t i = 0; i < profiles_.size(); ++i) {
+    const auto records =
+        profiles_[i].middleCols(static_cast<Eigen::Index>(begin), static_cast<Eigen::Index>(end - begin));
+    Eigen::Map<Eigen::VectorXd>(averaged.data() + all.profile(i, lags), records.rows()) = records.rowwise().mean();
   }
 }
 

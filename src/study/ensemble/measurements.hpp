@@ -58,13 +58,15 @@ struct MeasuredPassage {
 
 /// All measurements. The values of a realisation that are averaged over realisations are, in this order: for each
 /// quantity the mean over time, the mean products at every lag and the fractions of time in every bin; for each joint
-/// histogram the fractions of time in every pair of bins. A quantity at the end has none. The values stored for every
-/// realisation are the mean over time or the value at the end of each quantity, and the time of each passage.
+/// histogram the fractions of time in every pair of bins; for each profile the means over time. A quantity at the end
+/// has none. The values stored for every realisation are the mean over time or the value at the end of each quantity,
+/// and the time of each passage.
 struct Measurements {
   std::vector<std::string> ledger;  ///< names of the ledger entries (ledger.hpp) in formulas
   std::vector<MeasuredQuantity> quantities;
   std::vector<JointHistogram> joint_histograms;
   std::vector<MeasuredPassage> first_passages;
+  std::vector<Observable> profiles;  ///< observables of the system with a dimension, such as energies of particles
 
   /// Whether any formula uses this entry of the ledger.
   bool uses(std::size_t number) const;
@@ -73,8 +75,9 @@ struct Measurements {
   std::size_t products(std::size_t quantity, std::size_t lags) const { return mean(quantity, lags) + 1; }
   std::size_t fractions(std::size_t quantity, std::size_t lags) const { return products(quantity, lags) + lags; }
   std::size_t joint_fractions(std::size_t histogram, std::size_t lags) const;
+  std::size_t profile(std::size_t index, std::size_t lags) const;
   /// Number of averaged values.
-  std::size_t width(std::size_t lags) const { return joint_fractions(joint_histograms.size(), lags); }
+  std::size_t width(std::size_t lags) const { return profile(profiles.size(), lags); }
   /// Number of quantities that are averaged over time.
   std::size_t averages() const {
     return static_cast<std::size_t>(
@@ -110,6 +113,7 @@ class Observation {
   const Measurements& measurements_;
   std::size_t first_, count_ = 0;
   std::vector<std::vector<double>> values_;   // by quantity, from `first` on
+  std::vector<Eigen::MatrixXd> profiles_;     // by profile, a column for each record from `first` on
   std::vector<double> last_, passage_times_;  // by passage: the previous value; the time, or NaN
   double last_time_ = 0.0;
 };

@@ -98,6 +98,7 @@ class Group {
     write_velocities();
     for (std::size_t i = 0; i < options_.measurements.quantities.size(); ++i) write_quantity(i);
     for (std::size_t i = 0; i < options_.measurements.joint_histograms.size(); ++i) write_joint_histogram(i);
+    for (std::size_t i = 0; i < options_.measurements.profiles.size(); ++i) write_profile(i);
     for (std::size_t i = 0; i < options_.measurements.first_passages.size(); ++i) write_passage(i);
     write_paths();
   }
@@ -209,6 +210,16 @@ class Group {
         quantity.name + "_density", per(quantity.units), "probability density of " + quantity.name, {bins_of(quantity)},
         begin + all.fractions(index, lags), quantity.bins->count, 1.0 / quantity.bins->width());
     write_expected(quantity, density);
+  }
+  void write_profile(std::size_t index) {
+    const Observable& observable = options_.measurements.profiles[index];
+    const auto size = static_cast<std::size_t>(observable.size);
+    Dimension dimension{observable.dimension, indices(size), "1", observable.dimension};
+    for (double& number : dimension.values) number += observable.first;
+    if (dimension.name == particle_.name) dimension = particle_;
+    write_estimate(observable.name + "_mean", observable.units,
+                   observable.long_name + ", averaged over time and realisations", {dimension},
+                   columns_.measurements() + options_.measurements.profile(index, columns_.lags), size);
   }
   /// The expected density of a histogram, and the deviation from it.
   void write_expected(const MeasuredQuantity& quantity, const Estimate& density) {

@@ -32,7 +32,7 @@ constexpr std::int64_t batch_size = 8;
 std::int64_t max_batches_at_once(const EnsembleColumns& columns) {
   constexpr std::int64_t max_batches = static_cast<std::int64_t>(BatchStepper::max_realisations) / batch_size,
                          numbers = 1 << 22;
-  return std::min(max_batches, numbers / (batch_size * static_cast<std::int64_t>(columns.width())));
+  return std::min(max_batches, numbers / (batch_size * static_cast<std::int64_t>(columns.kept())));
 }
 
 class EnsembleStudy final : public Study {
@@ -274,6 +274,7 @@ EnsembleColumns ensemble_columns(const Experiment& experiment, const EnsembleOpt
   columns.blocks = static_cast<std::size_t>(options.blocks);
   columns.measured = options.measurements.width(columns.lags);
   columns.averages = options.measurements.averages();
+  columns.profiles = options.measurements.width(0) - options.measurements.profile(0, 0);
   return columns;
 }
 
@@ -301,7 +302,7 @@ EnsembleBytes ensemble_bytes(const Experiment& experiment, const EnsembleOptions
     totals += averaged + per_realisation;
     // Of the current realisations, of their batches, and of all gathered batches.
     const auto at_once = this_case.closed ? 0.0 : static_cast<double>(max_batches_at_once(columns));
-    const double under_way = std::max(1.0, at_once * batch_size) * static_cast<double>(columns.width());
+    const double under_way = std::max(1.0, at_once * batch_size) * static_cast<double>(columns.kept());
     max_case =
         std::max(max_case, under_way + (2.0 + teams) * std::max(1.0, at_once) * averaged + 2.0 * per_realisation);
     // Means have variances, and every passage has a survival at every record.

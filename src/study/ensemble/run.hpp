@@ -40,8 +40,11 @@ struct EnsembleColumns : Columns {
   bool series = true;        ///< whether values at every record are averaged over realisations
   std::size_t measured = 0;  ///< number of values of Measurements
   std::size_t averages = 0;  ///< number of quantities of Measurements that are averaged over time
+  std::size_t profiles = 0;  ///< number of values of the profiles of Measurements in a record
   std::size_t measurements() const { return Columns::width(); }
   std::size_t width() const { return measurements() + measured; }
+  /// Number of values that are kept of a realisation until its end.
+  std::size_t kept() const { return width() + profiles * (records - first); }
   /// First record of a block.
   std::size_t block(std::size_t index) const { return first + (records - first) * index / blocks; }
   /// Smallest number of records at equal intervals in a block.
