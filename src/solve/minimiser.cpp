@@ -11,6 +11,8 @@
 #include "solve/petsc_handle.hpp"
 #include "solve/petsc_session.hpp"
 
+extern "C" PetscBool TaoRegisterAllCalled;  // declared in a private header of PETSc alone
+
 namespace bathline {
 
 namespace {
@@ -57,6 +59,13 @@ void store(const VectorXd& from, Vec to) {
   petsc_check(VecRestoreArrayWrite(to, &values));
 }
 
+/// TaoFinalizePackage empties the list of methods but leaves this flag, so that in a second session of the process they
+/// would not be registered again.
+PetscErrorCode create_tao(TaoHandle& tao) {
+  TaoRegisterAllCalled = PETSC_FALSE;
+  return TaoCreate(PETSC_COMM_SELF, tao.out());
+}
+
 VecHandle make_vector(const VectorXd& values) {
   VecHandle vector;
   petsc_check(VecCreateSeq(PETSC_COMM_SELF, values.size(), vector.out()));
@@ -70,7 +79,7 @@ class Search {
   Search(const VectorXd& start, const Bounds& bounds, const SearchLimits& limits, const SearchProgress& progress)
       : progress_(progress), limits_(limits) {
     PetscSession::start_if_deferred();
-    petsc_check(TaoCreate(PETSC_COMM_SELF, tao_.out()));
+    petsc_check(create_tao(tao_));
     x_ = make_vector(start);
     petsc_check(TaoSetSolution(tao(), x_.get()));
     if (bounds.lower.size() == 0) return;
