@@ -2,12 +2,22 @@
 // Tested by tests/model/systems/pair_potential_test.cpp.
 #include "model/systems/local_energies.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace bathline {
 
 using Eigen::Index;
 using Eigen::VectorXd;
+
+namespace {
+
+bool joins_particles(const PairPotentialSum::Term& term) {
+  return term.from != PairPotentialSum::origin && term.to != PairPotentialSum::origin;
+}
+
+}  // namespace
 
 Observable particle_energies(int particles, const VectorXd& mass, std::shared_ptr<const PairPotentialSum> pairs,
                              std::vector<PotentialSum::Part> external) {
@@ -16,9 +26,9 @@ Observable particle_energies(int particles, const VectorXd& mass, std::shared_pt
     VectorXd energies = 0.5 * mass.cwiseProduct(v.cwiseAbs2()).reshaped(axes, particles).colwise().sum().transpose();
     for (const PairPotentialSum::Term& term : pairs->terms()) {
       const double energy = term.potential->value(pairs->argument(pairs->separation(term, q)));
-      const bool is_pair = term.from != PairPotentialSum::origin && term.to != PairPotentialSum::origin;
+      const double share = joins_particles(term) ? 0.5 : 1.0;
       for (const int particle : {term.from, term.to}) {
-        if (particle != PairPotentialSum::origin) energies[particle] += is_pair ? 0.5 * energy : energy;
+        if (particle != PairPotentialSum::origin) energies[particle] += share * energy;
       }
     }
     for (const PotentialSum::Part& part : external) {
@@ -35,24 +45,23 @@ Observable particle_energies(int particles, const VectorXd& mass, std::shared_pt
           .dimension = "particle"};
 }
 
-Observable bond_currents(std::shared_ptr<const PairPotentialSum> pairs) {
+Observable bond_currents(int particles, std::shared_ptr<const PairPotentialSum> pairs) {
   std::vector<PairPotentialSum::Term> bonds;
-  for (const PairPotentialSum::Term& term : pairs->terms()) {
-    if (term.from != PairPotentialSum::origin && term.to != PairPotentialSum::origin) bonds.push_back(term);
-  }
+  std::ranges::copy_if(pairs->terms(), std::back_inserter(bonds), joins_particles);
   const int size = static_cast<int>(bonds.size());
-  const auto value = [pairs = std::move(pairs), bonds = std::move(bonds)](const VectorXd& q, const VectorXd& v,
-                                                                          double) {
+  const auto value = [particles, pairs = std::move(pairs), bonds = std::move(bonds)](const VectorXd& q,
+                                                                                     const VectorXd& v, double) {
+    const Index axes = q.size() / particles;
     VectorXd currents(bonds.size());
-    for (std::size_t bond = 0; bond < bonds.size(); ++bond) {
-      const PairPotentialSum::Term& term = bonds[bond];
-      const Eigen::Vector3d separation = pairs->separation(term, q);
-      const double s = pairs->argument(separation), derivative = term.potential->derivative(s);
-      // The separation of the sum of velocities: the origin is at rest.
-      const Eigen::Vector3d velocities = pairs->separation({PairPotentialSum::origin, term.to, {}}, v) +
-                                         pairs->separation({PairPotentialSum::origin, term.from, {}}, v);
-      const double along = s == separation[0] ? velocities[0] : velocities.dot(separation) / s;
-      currents[static_cast<Index>(bond)] = derivative == 0.0 ? 0.0 : -0.5 * derivative * along;
+    double* current = currents.data();
+    for (const PairPotentialSum::Term& bond : bonds) {
+      const Eigen::Vector3d separation = pairs->separation(bond, q);
+      const double s = pairs->argument(separation);
+      const VectorXd velocities = v.segment(bond.from * axes, axes) + v.segment(bond.to * axes, axes);
+      double along = velocities[0];  // with one axis s has a sign
+      // At the same place there is no force.
+      if (axes > 1) along = s > 0.0 ? velocities.dot(separation.head(axes)) / s : 0.0;
+      *current++ = -0.5 * bond.potential->derivative(s) * along;
     }
     return currents;
   };

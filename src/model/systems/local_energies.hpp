@@ -19,6 +19,6 @@ Observable particle_energies(int particles, const Eigen::VectorXd& mass, std::sh
 
 /// bond_current: J = -V'(s) e.(v_a + v_b)/2 in W of every pair of particles (a, b), from a to b, e being the unit
 /// vector from a to b. Source: dhar2008, section 2.1.
-Observable bond_currents(std::shared_ptr<const PairPotentialSum> pairs);
+Observable bond_currents(int particles, std::shared_ptr<const PairPotentialSum> pairs);
 
 }  // namespace bathline

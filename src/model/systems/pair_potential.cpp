@@ -289,7 +289,7 @@ void build_pair_potential(const Section& section, const Catalogue<PotentialKind>
   if (section.boolean("particle_energies")) {
     system.observables.push_back(particle_energies(system.particles, system.mass, pairs, forces.parts));
   }
-  if (section.boolean("bond_currents")) system.observables.push_back(bond_currents(pairs));
+  if (section.boolean("bond_currents")) system.observables.push_back(bond_currents(system.particles, pairs));
   system.potential = pairs;
   if (forces.parts.empty()) return;
   system.potential = std::make_shared<PotentialSum>(system.potential, std::move(forces.parts), system.axes);
