@@ -272,8 +272,9 @@ class DefaultTest(unittest.TestCase):
         energies = result["verlet"].particle_energy
         self.assertEqual((energies.dims, result["verlet"].bond_current.dims[1]), (("time", "particle"), "bond"))
         np.testing.assert_allclose(energies.sum("particle"), result["verlet"].energy_particles, rtol=1e-12)
-        axes = result.plot().axes[0]
-        np.testing.assert_allclose(axes.collections[0].get_array().reshape(energies.shape), energies.values)
+        (mesh,) = result.plot().axes[0].collections
+        np.testing.assert_allclose(mesh.get_array().reshape(energies.shape), energies.values)
+        self.assertEqual((mesh.norm.vmin, mesh.norm.vmax), (0.0, energies.values.max()))
 
     def test_ensembles_of_several_particles_show_their_temperatures(self):
         warm = CHAIN.replace('"stoermer-verlet"', '"gjf"').replace('on = "closed"', 'on = "open"')
