@@ -11,7 +11,18 @@
 #include "solve/petsc_handle.hpp"
 #include "solve/petsc_session.hpp"
 
-extern "C" PetscBool TaoRegisterAllCalled;  // declared in a private header of PETSc alone
+// Declared in private headers of PETSc alone.
+extern "C" {
+extern PetscBool TaoRegisterAllCalled;
+PetscErrorCode MatCreate_LMVMDFP(Mat);
+PetscErrorCode MatCreate_LMVMBFGS(Mat);
+PetscErrorCode MatCreate_LMVMSR1(Mat);
+PetscErrorCode MatCreate_LMVMBrdn(Mat);
+PetscErrorCode MatCreate_LMVMBadBrdn(Mat);
+PetscErrorCode MatCreate_LMVMSymBrdn(Mat);
+PetscErrorCode MatCreate_LMVMSymBadBrdn(Mat);
+PetscErrorCode MatCreate_LMVMDiagBrdn(Mat);
+}
 
 namespace bathline {
 
@@ -59,11 +70,21 @@ void store(const VectorXd& from, Vec to) {
   petsc_check(VecRestoreArrayWrite(to, &values));
 }
 
-/// TaoFinalizePackage empties the list of methods but leaves this flag, so that in a second session of the process they
-/// would not be registered again.
-PetscErrorCode create_tao(TaoHandle& tao) {
+/// At the end of a session PETSc 3.18 empties its lists of methods and of quasi-Newton matrices, but still takes both
+/// as registered, so that a second session of the process would have none: they are registered here.
+void create_tao(TaoHandle& tao) {
   TaoRegisterAllCalled = PETSC_FALSE;
-  return TaoCreate(PETSC_COMM_SELF, tao.out());
+  petsc_check(TaoCreate(PETSC_COMM_SELF, tao.out()));
+  constexpr std::pair<const char*, PetscErrorCode (*)(Mat)> matrices[] = {
+      {MATLMVMDFP, MatCreate_LMVMDFP},
+      {MATLMVMBFGS, MatCreate_LMVMBFGS},
+      {MATLMVMSR1, MatCreate_LMVMSR1},
+      {MATLMVMBROYDEN, MatCreate_LMVMBrdn},
+      {MATLMVMBADBROYDEN, MatCreate_LMVMBadBrdn},
+      {MATLMVMSYMBROYDEN, MatCreate_LMVMSymBrdn},
+      {MATLMVMSYMBADBROYDEN, MatCreate_LMVMSymBadBrdn},
+      {MATLMVMDIAGBROYDEN, MatCreate_LMVMDiagBrdn}};
+  for (const auto& [name, create] : matrices) petsc_check(MatRegister(name, create));
 }
 
 VecHandle make_vector(const VectorXd& values) {
@@ -79,7 +100,7 @@ class Search {
   Search(const VectorXd& start, const Bounds& bounds, const SearchLimits& limits, const SearchProgress& progress)
       : progress_(progress), limits_(limits) {
     PetscSession::start_if_deferred();
-    petsc_check(create_tao(tao_));
+    create_tao(tao_);
     x_ = make_vector(start);
     petsc_check(TaoSetSolution(tao(), x_.get()));
     if (bounds.lower.size() == 0) return;
