@@ -13,7 +13,9 @@ from pathlib import Path
 from tabulate import tabulate
 
 from bathline.isolated_process import run_isolated
-from bathline.result_file import AnalysisError, RunResult, format_number
+from bathline.exceptions import AnalysisError
+from bathline.result_file import RunResult
+from bathline.values import format_number
 
 _HEADINGS = ("recipe", "claim", "measured", "expected", "uncertainty", "verdict")
 

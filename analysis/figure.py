@@ -11,7 +11,8 @@ import sys
 try:
     from bathline.isolated_process import ChildProcessDied, run_isolated
     from bathline.figure import check_recipe, draw, save
-    from bathline.result_file import AnalysisError, RunResult
+    from bathline.exceptions import AnalysisError
+    from bathline.result_file import RunResult
 except ModuleNotFoundError as missing:
     print(
         f"figure: {sys.executable} has no module {missing.name}; on Debian /usr/bin/python3 has it with the package "

@@ -17,7 +17,10 @@ from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
 from bathline.isolated_process import ChildProcessDied, run_isolated
-from bathline.result_file import AnalysisError, Claim, RunResult, format_number, natural_key
+from bathline.claim import Claim
+from bathline.exceptions import AnalysisError
+from bathline.result_file import RunResult
+from bathline.values import format_number, natural_key
 from bathline.text_to_html import to_html
 
 # Attributes that come first, in this order, with their names in the report; all other attributes follow.

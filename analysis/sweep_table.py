@@ -15,7 +15,8 @@ import csv
 import sys
 
 from bathline.isolated_process import run_isolated
-from bathline.result_file import AnalysisError, RunResult
+from bathline.exceptions import AnalysisError
+from bathline.result_file import RunResult
 from bathline.sweep_settings import settings_of, sweep_order_key
 
 

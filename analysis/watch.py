@@ -22,7 +22,8 @@ import numpy as np
 
 from bathline.isolated_process import run_isolated
 from bathline.liveness import is_abandoned
-from bathline.result_file import AnalysisError, RunResult
+from bathline.exceptions import AnalysisError
+from bathline.result_file import RunResult
 from bathline.terminal_plot import braille_curve
 
 # Status of a run that was killed, or stopped to be resumed.

@@ -1,5 +1,7 @@
 """Dissipative mechanics computed as closed conservative systems, from Python.
 
+For example::
+
     import bathline
 
     result = bathline.run("limebeer2020/fig06", ranks=2, overrides={"time.end": 10.0})
@@ -10,6 +12,11 @@
 A recipe is the path of a TOML file, the name of a recipe that is shipped with the program, TOML text, or a dict of
 the same structure, whose values may be numpy arrays and scalars.
 """
+
+import os
+
+# Results are only read, and many cluster file systems do not support the locks of HDF5.
+os.environ.setdefault("HDF5_USE_FILE_LOCKING", "FALSE")
 
 from bathline.exceptions import AnalysisError, BathlineError, NumericalFailure, Stopped, UsageError
 from bathline.result_file import RunResult

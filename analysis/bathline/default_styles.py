@@ -1,7 +1,7 @@
 """Colours and dashes of series in figures that no recipe describes."""
 
 from bathline import style
-from bathline.result_file import integrator_of
+from bathline.integrators import integrator_of
 
 # Indices into the palette; yellow is left out because it is faint on white.
 COLOURS = [index for index, name in enumerate(style.PALETTE) if name != "yellow"]

@@ -1,4 +1,6 @@
-"""Exceptions for the exit codes of the program."""
+"""Exceptions for the exit codes of the program and for files that cannot be read."""
+
+from functools import wraps
 
 
 class BathlineError(Exception):
@@ -60,3 +62,32 @@ class Stopped(BathlineError):
 
 STOPPED = 85
 FAILURES = {2: UsageError, 3: NumericalFailure, STOPPED: Stopped}
+
+
+def report_read_errors(method):
+    """Decorator that raises UnreadableError for any exception of a method, since damaged files cause all kinds.
+
+    Parameters
+    ----------
+    method : callable
+        A method of an object with an attribute `path`.
+
+    Returns
+    -------
+    callable
+        The method; an AnalysisError passes unchanged.
+    """
+
+    @wraps(method)
+    def read(self, *arguments, **options):
+        try:
+            return method(self, *arguments, **options)
+        except AnalysisError:
+            raise
+        except Exception as error:
+            # The cause says what is wrong: h5py may wrap it in a SystemError.
+            reason = error.__cause__ or error
+            text = " ".join(str(reason).split()) or type(reason).__name__
+            raise UnreadableError(f"{self.path}: cannot be read: {text}") from error
+
+    return read

@@ -5,7 +5,7 @@ import tomllib
 from pathlib import Path
 
 from bathline import default_figures, figure_kinds, style
-from bathline.result_file import AnalysisError
+from bathline.exceptions import AnalysisError
 from bathline.server import program
 
 

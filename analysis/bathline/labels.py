@@ -6,7 +6,7 @@ import textwrap
 import numpy as np
 
 from bathline import style
-from bathline.result_file import integrator_of
+from bathline.integrators import integrator_of
 from bathline.statistic import STATISTICS
 
 # Inches of a panel's part of the figure that tick labels, axis labels and a title take from the axes.

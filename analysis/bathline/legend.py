@@ -96,6 +96,10 @@ def _overlap_tests(axes):
             tests.append(
                 lambda box, points=path.vertices, size=size: box.padded(size).count_contains(points) > 0
             )
+    for collection in axes.collections:  # error bars and bands
+        is_filled = collection.get_facecolor().size > 0
+        for path in map(collection.get_transform().transform_path, collection.get_paths()):
+            tests.append(lambda box, path=path, is_filled=is_filled: path.intersects_bbox(box, filled=is_filled))
     for artist in [*axes.texts, *axes.patches]:
         extent = artist.get_window_extent()
         tests.append(lambda box, extent=extent: Bbox.intersection(box, extent) is not None)

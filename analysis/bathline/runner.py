@@ -222,7 +222,15 @@ def sweep(
 
 
 class ImportedBath(NamedTuple):
-    """Environments for a recipe, and what was assumed to write them, as sentences."""
+    """The environments of a bath that another program describes.
+
+    Attributes
+    ----------
+    environments : list of dict
+        Environments for the dict of a recipe.
+    notes : list of str
+        What was assumed to write them, as sentences.
+    """
 
     environments: list[dict]
     notes: list[str]

@@ -14,7 +14,8 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import PlaceHolderLayoutEngine
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, ScalarFormatter
 
-from bathline.result_file import AnalysisError, integrator_of
+from bathline.exceptions import AnalysisError
+from bathline.integrators import integrator_of
 
 COLUMN_WIDTH = 3.4  # inches: one column of a journal page
 PAGE_WIDTH = 7.0  # inches: the whole page

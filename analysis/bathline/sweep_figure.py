@@ -6,10 +6,12 @@ import numpy as np
 from matplotlib.lines import Line2D
 
 from bathline import legend, style
-from bathline.result_file import AnalysisError
+from bathline.exceptions import AnalysisError
 from bathline.statistic import STATISTICS
+from bathline.toml_values import inline_toml
 
 MAX_LABEL_LENGTH = 40  # characters that fit beside an axis
+MAX_DIGITS = 8  # characters of a number that is written with all its digits
 
 
 @style.context()
@@ -72,11 +74,15 @@ def _check(sweep, quantities, against, xscale, yscale):
         raise AnalysisError(f"'{against}' was not swept; the swept keys are: {', '.join(sweep.keys) or 'none'}")
     if not quantities:
         raise AnalysisError("a quantity is needed, such as 'closed.energy_particles.last', or the name of a claim")
+    for scale in (xscale, yscale):
+        if scale not in ("linear", "log"):
+            raise AnalysisError(f"'{scale}' is not a scale of an axis: these are 'linear' and 'log'")
     values = {quantity: np.array(sweep.numbers(quantity), dtype=float) for quantity in quantities}
-    shown = [result.settings.get(against) for result in sweep]
-    numeric = all(isinstance(value, Real) for value in shown)
+    positions, names = _positions([result.settings.get(against) for result in sweep])
+    if names and xscale == "log":
+        raise AnalysisError(f"'{against}' has values that are no numbers, which a logarithmic axis needs")
     scales = [(quantity, yscale, numbers) for quantity, numbers in values.items()]
-    scales += [(against, xscale, np.array(shown, dtype=float))] if numeric else []
+    scales += [] if names else [(against, xscale, np.array(positions, dtype=float))]
     for name, scale, numbers in scales:
         finite = numbers[np.isfinite(numbers)]
         if not finite.size:
@@ -110,10 +116,9 @@ def _draw_curves(axes, sweep, quantities, against, xscale, yscale):
             axes.errorbar(x, y, errors, fmt="none", ecolor=line["color"], elinewidth=0.8, zorder=1.9)
         handles += [Line2D([], [], label=name, **line)] if name else []
     axes.set_xlabel(against)
-    labels = {_label(sweep, quantity) for quantity in quantities}
-    axes.set_ylabel(labels.pop() if len(labels) == 1 else "")
+    axes.set_ylabel(_common_label(sweep, quantities))
     for axis, scale in ((axes.xaxis, xscale), (axes.yaxis, yscale)):
-        if scale == "log" and not (names and axis is axes.xaxis):
+        if scale == "log":
             style.label_short_decades(axis)
     return handles
 
@@ -124,18 +129,36 @@ def _curves(sweep, quantities, against, positions):
     for quantity in quantities:
         values = zip(sweep, positions, sweep.numbers(quantity), sweep.errors(quantity))
         for result, position, *value in values:
-            rest = [f"{key} = {result.settings.get(key)}" for key in others]
+            rest = [f"{key} = {_text(result.settings.get(key))}" for key in others]
             name = ", ".join([quantity, *rest] if len(quantities) > 1 else rest)
             curves.setdefault((name, quantity), []).append((position, *value))
-    return [(*key, points) for key, points in curves.items()]
+    return [(*key, points) for key, points in curves.items() if np.isfinite([y for _, y, _ in points]).any()]
 
 
 def _positions(values):
     """Positions of values on an axis, and their names if they are not numbers."""
-    if all(isinstance(value, Real) for value in values):
+    if all(isinstance(value, Real) and not isinstance(value, bool) for value in values):
         return values, []
-    names = list(dict.fromkeys(map(str, values)))
-    return [names.index(str(value)) for value in values], names
+    texts = [_text(value) for value in values]
+    names = list(dict.fromkeys(texts))
+    return [names.index(text) for text in texts], names
+
+
+def _text(value):
+    """A value of a swept key as legends and axes name it: lists and truth values as in TOML."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    text = inline_toml(value)
+    return f"{value:.6g}" if isinstance(value, float) and len(text) > MAX_DIGITS else text
+
+
+def _common_label(sweep, quantities):
+    """What all quantities have in common: the description, or else the units."""
+    labels = {_label(sweep, quantity) for quantity in quantities}
+    if len(labels) == 1:
+        return labels.pop()
+    units = {"" if quantity in sweep.table else sweep.results[0].read(quantity).units for quantity in quantities}
+    return style.with_units("values", units.pop()) if len(units) == 1 else "values"
 
 
 def _label(sweep, quantity):

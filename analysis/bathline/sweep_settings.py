@@ -4,7 +4,7 @@ import json
 import tomllib
 from numbers import Real
 
-from bathline.result_file import natural_key
+from bathline.values import natural_key
 
 
 def settings_of(text):

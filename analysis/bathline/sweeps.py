@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bathline.result_file import AnalysisError, RunResult
+from bathline.exceptions import AnalysisError
+from bathline.result_file import RunResult
 from bathline.statistic import STATISTICS
 from bathline.sweep_settings import sweep_order_key
 from bathline.toml_values import inline_toml
@@ -109,6 +110,8 @@ class Sweep:
         """
         import xarray
 
+        if not len(self):
+            return xarray.Dataset()
         dimensions, positions = self._dimensions()
         shape = tuple(len(values[0]) for values in dimensions.values())
         coordinates = {

@@ -15,8 +15,10 @@ myst_heading_anchors = 4
 numpydoc_show_class_members = False
 exclude_patterns = ["README.md", "mathjax"]
 html_theme = "furo"
+html_static_path = [str(ROOT / "cluster/site.conf/static")]
+html_css_files = ["site.css"]
 html_title = f"bathline {version}"
 html_copy_source = False
 html_show_copyright = False
-mathjax2_config = {"tex2jax": {"processClass": "tex2jax_process|mathjax_process|math"}}
+mathjax2_config = {"tex2jax": {"processClass": "tex2jax_process|mathjax_process|math"}, "CommonHTML": {"scale": 85}}
 mathjax_path = "../mathjax/MathJax.js?config=TeX-AMS_CHTML"  # pages.py puts it there; relative to _static

@@ -113,7 +113,8 @@ def write_start(names):
         text += "\n```{toctree}\n:hidden:\n:caption: " + caption + "\n\n" + "\n".join(pages) + "\n```\n"
     (PAGES / "index.md").write_text(text)
     (PAGES / "python.md").write_text(
-        "# Python package\n\n```{eval-rst}\n.. automodule:: bathline\n   :members:\n   :imported-members:\n```\n"
+        "# Python package\n\n```{eval-rst}\n.. automodule:: bathline\n   :members:\n   :imported-members:\n"
+        "   :inherited-members: Mapping, Exception, tuple\n   :exclude-members: environments, notes\n```\n"
     )
     (PAGES / "files.md").write_text(
         "# Files of the repository\n\nLinks to source files, scripts and data lead here: these files are in the repository, "

@@ -9,7 +9,10 @@ import h5py
 import numpy as np
 
 import synthetic
-from bathline.result_file import AnalysisError, Claim, RunResult, natural_key
+from bathline.claim import Claim
+from bathline.exceptions import AnalysisError
+from bathline.result_file import RunResult
+from bathline.values import natural_key
 
 
 class ResultTest(unittest.TestCase):

@@ -11,7 +11,7 @@ from colorspacious import deltaE
 
 import synthetic
 from bathline import style
-from bathline.result_file import integrator_of
+from bathline.integrators import integrator_of
 
 PROGRAM = os.environ.get("BATHLINE", str(synthetic.SOURCE / "build" / "bathline"))
 

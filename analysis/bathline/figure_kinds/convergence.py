@@ -15,7 +15,7 @@ from matplotlib.lines import Line2D
 
 from bathline import legend, style
 from bathline.default_figures import error_panels
-from bathline.result_file import AnalysisError
+from bathline.exceptions import AnalysisError
 
 _BAND_COLOR = "0.9"
 

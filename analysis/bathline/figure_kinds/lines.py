@@ -35,7 +35,8 @@ from bathline import labels, legend, style
 from bathline.axis_limits import mask_undrawable
 from bathline.downsampling import downsample, marker_indices
 from bathline.envelopes import envelope
-from bathline.result_file import AnalysisError, Quantity
+from bathline.exceptions import AnalysisError
+from bathline.quantity_file import Quantity
 
 _MARKED_STYLES = ("points", "marked")
 # More dots than this are rasterised in the PDF, where each would be an object of its own.

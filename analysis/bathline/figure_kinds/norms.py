@@ -11,7 +11,8 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator
 
 from bathline import legend, style
-from bathline.result_file import AnalysisError, format_number
+from bathline.exceptions import AnalysisError
+from bathline.values import format_number
 
 
 def draw(result, spec):

@@ -16,7 +16,8 @@ from mpl_toolkits.mplot3d.proj3d import proj_transform
 
 from bathline import legend, style
 from bathline.axis_limits import mask_undrawable
-from bathline.result_file import AnalysisError, as_python
+from bathline.exceptions import AnalysisError
+from bathline.values import as_python
 
 MAX_CELLS = 1200  # along each axis of the map: more than the figure has pixels
 MAX_FACETS = 600  # along each axis of the surface

@@ -6,7 +6,7 @@ method that reaches an accuracy at the lowest cost.
 
 from bathline.default_figures import error_panels
 from bathline.figure_kinds import convergence
-from bathline.result_file import AnalysisError
+from bathline.exceptions import AnalysisError
 
 
 def draw(result, spec):
