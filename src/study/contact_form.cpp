@@ -20,6 +20,7 @@
 #include "driver/time_loop.hpp"
 #include "study/catalogue.hpp"
 #include "study/shared_checks.hpp"
+#include "study/step_comparison.hpp"
 #include "study/theory/contact_step.hpp"
 
 namespace bathline {
@@ -29,16 +30,15 @@ namespace {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-/// Results of a case on rank 0, by record: the maximum over the steps since the previous record.
+/// Results of a case on rank 0.
 struct MeasuredForm {
-  std::vector<double> forms, momenta;
-  std::vector<double> scales;  // the product of all factors so far
-  double scale = 1.0;
+  LargestValues defects = LargestValues(2);  // of the form and of the momenta
+  std::vector<double> scales;                // by record, the product of all factors so far
 };
 
 /// The effect of the step from one state to the next on the contact form; nothing where Newton's method does not
 /// converge.
-using FormOfStep = std::function<std::optional<ContactFormStep>(const ContactPoint& from, const ContactPoint& to)>;
+using FormOfStep = std::function<std::optional<ContactFormStep>(const ParticleState& from, const ParticleState& to)>;
 
 bool has_contact_form(const Case& this_case) {
   return std::holds_alternative<HerglotzScheme>(this_case.scheme) ||
@@ -55,10 +55,8 @@ class ContactFormStudy final : public Study {
     for (const Case& this_case : experiment_.cases()) {
       if (!has_contact_form(this_case)) continue;
       MeasuredForm measured;
-      progress.begin(this_case.name + ", contact form", this_case.steps);
-      const std::optional<Failure> failure = examine(this_case, progress, measured);
-      progress.end();
-      if (failure) return CaseFailure{this_case.name, *failure};
+      if (const std::optional<Failure> failure = examine(this_case, progress, measured))
+        return CaseFailure{this_case.name, *failure};
       write(file, this_case, measured);
     }
     return std::nullopt;
@@ -96,57 +94,43 @@ class ContactFormStudy final : public Study {
   static FormOfStep form_of_step(const Case& this_case, const Problem& problem) {
     if (const auto* stages = std::get_if<PartitionedRungeKutta>(&this_case.scheme)) {
       return [step = ContactStep(*stages, problem.system().lagrangian, this_case.step)](
-                 const ContactPoint& from, const ContactPoint& to) { return step.form(from, to); };
+                 const ParticleState& from, const ParticleState& to) { return step.form(from, to); };
     }
     const std::shared_ptr<const ContactLagrangian> lagrangian =
         make_contact_lagrangian(std::get<HerglotzScheme>(this_case.scheme), problem.system(), this_case.step);
-    return [lagrangian](const ContactPoint& from, const ContactPoint& to) -> std::optional<ContactFormStep> {
+    return [lagrangian](const ParticleState& from, const ParticleState& to) -> std::optional<ContactFormStep> {
       return ContactFormStep{lagrangian->sigma(), form_defect(*lagrangian, from.q, from.p, to.q, to.p)};
     };
-  }
-
-  static ContactPoint point_of(const Problem& problem) {
-    return {problem.q, problem.p, problem.z, problem.clock.at(0.0), problem.velocity()};
   }
 
   /// @note Collective.
   std::optional<Failure> examine(const Case& this_case, Progress& progress, MeasuredForm& measured) {
     Problem problem = experiment_.make_problem(this_case);
     problem.prepare();
-    const std::unique_ptr<Stepper> stepper = make_stepper(this_case.scheme, problem, this_case.step);
     const FormOfStep form_of = form_of_step(this_case, problem);
     const ParticleSystem& system = experiment_.system();
     MatrixXd hessian(problem.q.size(), problem.q.size());
     system.potential->hessian(problem.q, hessian);
     is_free_ = !system.lagrangian && system.potential->is_quadratic() && hessian.isZero(0.0);
     is_planar_ = !system.lagrangian && system.particles == 1 && system.axes == 2;
-    const std::int64_t every = experiment_.output().every;
-    double form = 0.0, momentum = 0.0;
-    std::int64_t failed_step = 0;  // the step whose derivatives are unknown
-    for (std::int64_t step = 1; step <= this_case.steps; ++step) {
-      const ContactPoint before = point_of(problem);
-      if (std::optional<Failure> failure = stepper->advance(1)) return failure;
-      progress.update(step);
-      if (!problem.communicator().is_root() || failed_step > 0) continue;
-      const ContactPoint now = point_of(problem);
-      const std::optional<ContactFormStep> form_step = form_of(before, now);
-      if (!form_step) {
-        failed_step = step;
-        continue;
-      }
-      form = std::max(form, form_step->defect);
-      measured.scale *= form_step->factor;
-      const VectorXd change = symmetry_momenta(now.q, now.p) - form_step->factor * symmetry_momenta(before.q, before.p);
-      momentum = std::max(momentum, change.cwiseAbs().maxCoeff());
-      if (step % every != 0 && step != this_case.steps) continue;
-      measured.forms.push_back(form);
-      measured.momenta.push_back(momentum);
-      measured.scales.push_back(measured.scale);
-      form = momentum = 0.0;
-    }
-    problem.communicator().broadcast(std::span<std::int64_t>(&failed_step, 1));
-    if (failed_step == 0) return std::nullopt;
-    return Failure{failed_step, 0.0, "the derivatives of the step are unknown: Newton's method did not converge"};
+    double scale = 1.0;
+    const auto compare = [&](const ParticleState& before, const ParticleState& after) {
+      const std::optional<ContactFormStep> form = form_of(before, after);
+      if (!form) return false;
+      scale *= form->factor;
+      measured.defects.add(0, form->defect);
+      measured.defects.add(
+          1, VectorXd(symmetry_momenta(after.q, after.p) - form->factor * symmetry_momenta(before.q, before.p)));
+      return true;
+    };
+    const auto end_record = [&] {
+      measured.defects.end_record();
+      measured.scales.push_back(scale);
+    };
+    return compare_steps(
+        this_case, experiment_.output().every, problem, progress,
+        {this_case.name + ", contact form", "the derivatives of the step are unknown: Newton's method did not converge",
+         compare, end_record});
   }
 
   void write(ResultFile& file, const Case& this_case, const MeasuredForm& measured) const {
@@ -164,9 +148,9 @@ class ContactFormStudy final : public Study {
     series("conformal_scale", "1", "factor of the contact form since the start, the product of all sigma",
            measured.scales);
     series("form_defect", "kg m/s", "largest coefficient of the new contact form less sigma times the old",
-           measured.forms);
+           measured.defects.by_record(0));
     series("momentum_defect", "kg m/s", "largest momentum of a symmetry less sigma times its previous value",
-           measured.momenta);
+           measured.defects.by_record(1));
     file.flush();
   }
 

@@ -1,7 +1,7 @@
 // Forced Euler-Lagrange equations from a Lagrangian of doubled variables, after the theorem of martin2018.
 //
 // A discrete Lagrangian L~_d(x, y) is made of Lagrangian and force (study/theory/doubled_lagrangian.hpp) and
-// differentiated automatically. These are compared, each with a bound that counts the roundings:
+// differentiated automatically. These are compared:
 //
 //   equations     D_x1 [L~_d(q0, q1) + L~_d(q1, q2)] on x = y, and -D_y1 of the same, with the forced discrete
 //   Euler-Lagrange equations derived by hand (study/theory/forced_galerkin_path.hpp), at random positions antisymmetry
@@ -18,15 +18,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "driver/output_times.hpp"
 #include "driver/time_loop.hpp"
 #include "random/streams.hpp"
 #include "study/catalogue.hpp"
 #include "study/shared_checks.hpp"
-#include "study/theory/comparison.hpp"
+#include "study/step_comparison.hpp"
 #include "study/theory/doubled_lagrangian.hpp"
-#include "study/theory/doubled_variables_bound.hpp"
 #include "study/theory/lagrangian_order.hpp"
 #include "study/theory/random_positions.hpp"
 
@@ -48,18 +48,18 @@ GalerkinRule rule_of(const Case& this_case, const ParticleSystem& system) {
   return system.lagrangian ? lobatto_pair_rule(stages) : lobatto_rule(stages);
 }
 
-/// The integrator in terms of its stage velocities: Q = q + h (1-g) V, M V = p + h g F for the gamma family.
-PartitionedRungeKutta stages_of(const Case& this_case) {
-  if (const auto* scheme = std::get_if<PartitionedRungeKutta>(&this_case.scheme)) return *scheme;
-  const double g = this_case.options.number("gamma");  // the explicit members of the family
-  return one_stage(1.0 - g, g);
-}
+/// What is compared: the first two by draw, the others by record.
+constexpr ComparedQuantity doubled_differences[] = {
+    {"equations", "kg m/s", "the forced discrete Euler-Lagrange equations"},
+    {"antisymmetry", "J s", "L~_d(x, y) and -L~_d(y, x)"},
+    {"q", "m", "positions"},
+    {"p", "kg m/s", "momenta"}};
+enum : std::size_t { equations, antisymmetry, positions_of_run, momenta_of_run };
 
 /// Results of a case, on rank 0.
 struct MeasuredCase {
-  std::vector<Comparison> equations, antisymmetry;  // by draw
-  std::vector<Comparison> q, p;                     // by record: the maximum since the previous one
-  double amplitude_equations = 0.0, amplitude_antisymmetry = 0.0, amplitude_q = 0.0, amplitude_p = 0.0;
+  LargestValues at_random = LargestValues(2), of_run = LargestValues(2);  // differences
+  LargestValues amplitudes = LargestValues(std::size(doubled_differences));
   MeasuredOrder lagrangian;  // of the errors of L~_d, by step
 };
 
@@ -84,7 +84,7 @@ struct TwoDerivations {
 /// Compares the equations at the middle one of three positions. False where two of them are not joined by a path.
 bool compare_equations(const TwoDerivations& derivations, const MatrixXd& positions, MeasuredCase& measured) {
   const Eigen::Index n = positions.rows();
-  VectorXd by_x = VectorXd::Zero(n), by_y = by_x, by_hand = by_x, bound = by_x;
+  VectorXd by_x = VectorXd::Zero(n), by_y = by_x, by_hand = by_x;
   for (Eigen::Index k = 0; k < 2; ++k) {
     const VectorXd from = positions.col(k), to = positions.col(k + 1);
     const std::optional<MatrixXd> doubled = derivations.forced.between(derivations.by_doubling, from, to);
@@ -92,18 +92,13 @@ bool compare_equations(const TwoDerivations& derivations, const MatrixXd& positi
     if (!doubled || !forced) return false;
     const Eigen::Index end = k == 0 ? doubled->cols() - 1 : 0;
     const DoubledLagrangian::Action action = derivations.doubled.action(*doubled, *doubled);
-    const VectorXd impulse = derivations.forced.impulses(*forced).col(end);
     by_x += action.by_x.col(end);
     by_y += action.by_y.col(end);
-    by_hand += impulse;
-    bound += derivations.forced.end_roundoff(*forced).col(k == 0 ? 1 : 0) +
-             2.0 * derivations.forced.rounding() * impulse.cwiseAbs();
+    by_hand += derivations.forced.impulses(*forced).col(end);
   }
-  Comparison now;
-  now.add(by_x - by_hand, bound);
-  now.add(by_y + by_hand, bound);
-  measured.equations.push_back(now);
-  measured.amplitude_equations = std::max(measured.amplitude_equations, by_hand.cwiseAbs().maxCoeff());
+  measured.at_random.add(equations, by_x - by_hand);
+  measured.at_random.add(equations, by_y + by_hand);
+  measured.amplitudes.add(equations, by_hand);
   return true;
 }
 
@@ -115,11 +110,8 @@ bool compare_antisymmetry(const TwoDerivations& derivations, const MatrixXd& end
   if (!forward || !backward) return false;
   const double value = derivations.doubled.action(forward->x, forward->y).value;
   const double exchanged = derivations.doubled.action(backward->x, backward->y).value;
-  Comparison now;
-  now.add(VectorXd::Constant(1, value + exchanged),
-          VectorXd::Constant(1, 2.0 * derivations.doubled.roundoff(forward->x, forward->y)));
-  measured.antisymmetry.push_back(now);
-  measured.amplitude_antisymmetry = std::max(measured.amplitude_antisymmetry, std::abs(value));
+  measured.at_random.add(antisymmetry, std::abs(value + exchanged));
+  measured.amplitudes.add(antisymmetry, std::abs(value));
   return true;
 }
 
@@ -145,11 +137,9 @@ class DoubledVariablesStudy final : public Study {
       TwoDerivations derivations(problem.system(), problem.damping(), rule_of(this_case, problem.system()),
                                  this_case.step);
       MeasuredCase measured;
-      progress.begin(this_case.name + ", doubled", this_case.steps);
       std::optional<Failure> failure = compare_at_random(derivations, problem, measured);
       if (!failure) failure = measure_order(this_case, problem, measured);
       if (!failure) failure = compare_solutions(this_case, derivations, problem, progress, measured);
-      progress.end();
       if (failure) return CaseFailure{this_case.name, *failure};
       write(file, this_case, measured);
     }
@@ -164,10 +154,11 @@ class DoubledVariablesStudy final : public Study {
     std::int64_t failed_draw = 0;  // number of the draw without a path, from 1
     for (std::int64_t draw = 1; problem.communicator().is_root() && draw <= draws_.count; ++draw) {
       const MatrixXd positions = draws.positions(3), ends = draws.positions(4);
-      if (compare_equations(derivations, positions, measured) && compare_antisymmetry(derivations, ends, measured))
-        continue;
-      failed_draw = draw;
-      break;
+      if (!compare_equations(derivations, positions, measured) || !compare_antisymmetry(derivations, ends, measured)) {
+        failed_draw = draw;
+        break;
+      }
+      measured.at_random.end_record();
     }
     problem.communicator().broadcast(std::span<std::int64_t>(&failed_draw, 1));
     if (failed_draw == 0) return std::nullopt;
@@ -195,40 +186,24 @@ class DoubledVariablesStudy final : public Study {
   /// Compares the solution of the doubled equations with that of the integrator. @note Collective.
   std::optional<Failure> compare_solutions(const Case& this_case, TwoDerivations& derivations, Problem& problem,
                                            Progress& progress, MeasuredCase& measured) const {
-    const std::unique_ptr<Stepper> stepper = make_stepper(this_case.scheme, problem, this_case.step);
-    const std::int64_t every = experiment_.output().every;
-    DoubledVariablesBound bound(derivations.forced, stages_of(this_case));
     VectorXd q = problem.q, p = problem.p;
-    Comparison since_q, since_p;
-    std::int64_t failed_step = 0;  // the step at which the doubled equations have no solution
-    for (std::int64_t step = 1; step <= this_case.steps; ++step) {
-      const VectorXd v = problem.velocity();
-      derivations.begin_at(problem.clock.at(0.0));
-      if (std::optional<Failure> failure = stepper->advance(1)) return failure;
-      progress.update(step);
-      if (!problem.communicator().is_root() || failed_step > 0) continue;
-      const std::optional<MatrixXd> nodes = derivations.forced.leaving(derivations.by_doubling, q, p, v);
-      if (!nodes || !problem.q.allFinite() || !problem.p.allFinite()) {
-        failed_step = step;
-        continue;
-      }
-      const VectorXd next_p = derivations.by_doubling(*nodes).rightCols(1);
-      bound.step(*nodes, p, next_p);
+    const auto compare = [&](const ParticleState& before, const ParticleState& after) {
+      derivations.begin_at(before.t);
+      const std::optional<MatrixXd> nodes = derivations.forced.leaving(derivations.by_doubling, q, p, before.v);
+      if (!nodes || !after.q.allFinite() || !after.p.allFinite()) return false;
+      p = derivations.by_doubling(*nodes).rightCols(1);
       q = nodes->rightCols(1);
-      p = next_p;
-      since_q.add(q - problem.q, bound.positions());
-      since_p.add(p - problem.p, bound.momenta());
-      measured.amplitude_q = std::max(measured.amplitude_q, q.cwiseAbs().maxCoeff());
-      measured.amplitude_p = std::max(measured.amplitude_p, p.cwiseAbs().maxCoeff());
-      if (step % every != 0 && step != this_case.steps) continue;
-      measured.q.push_back(std::exchange(since_q, {}));
-      measured.p.push_back(std::exchange(since_p, {}));
-    }
-    problem.communicator().broadcast(std::span<std::int64_t>(&failed_step, 1));
-    if (failed_step == 0) return std::nullopt;
-    return Failure{failed_step, 0.0,
-                   "Newton's method found no solution of the doubled discrete Euler-Lagrange equations, or the state "
-                   "is not finite"};
+      measured.of_run.add(0, q - after.q);
+      measured.of_run.add(1, p - after.p);
+      measured.amplitudes.add(positions_of_run, q);
+      measured.amplitudes.add(momenta_of_run, p);
+      return true;
+    };
+    return compare_steps(this_case, experiment_.output().every, problem, progress,
+                         {this_case.name + ", doubled",
+                          "Newton's method found no solution of the doubled discrete Euler-Lagrange equations, or the "
+                          "state is not finite",
+                          compare, [&] { measured.of_run.end_record(); }});
   }
 
   void write(ResultFile& file, const Case& this_case, const MeasuredCase& measured) const {
@@ -244,33 +219,18 @@ class DoubledVariablesStudy final : public Study {
       file.number(group, "order_lagrangian", "1", "fitted order of L~_d", measured.lagrangian.order());
     }
     const Dimension time = output_times(experiment_, this_case);
-    double fraction = 0.0;
-    const auto write_quantity = [&](const std::string& name, const char* units, const std::string& what,
-                                    const Dimension& dimension, const std::vector<Comparison>& list, double amplitude) {
-      const auto series = [&](const std::string& variable, const char* its_units, const std::string& long_name,
-                              double Comparison::*member) {
-        std::vector<double> values;
-        for (const Comparison& each : list) values.push_back(each.*member);
-        file.array(group, {variable, its_units, long_name, {dimension.name}}, std::span(&dimension, 1), values);
-      };
-      series("difference_" + name, units, "difference of " + what, &Comparison::difference);
-      series("difference_bound_" + name, units, "round-off bound of the difference of " + what, &Comparison::bound);
-      series("fraction_" + name, "1", "largest ratio to its round-off bound of a difference of " + what,
-             &Comparison::fraction);
-      Comparison all;
-      for (const Comparison& each : list) all.add(each);
-      file.number(group, "largest_" + name, units, "largest difference of " + what, all.difference);
-      file.number(group, "bound_" + name, units, "largest round-off bound of the difference of " + what, all.bound);
-      file.number(group, "amplitude_" + name, units, "largest absolute value of " + what, amplitude);
-      fraction = std::max(fraction, all.fraction);
-    };
-    write_quantity("equations", "kg m/s", "the forced discrete Euler-Lagrange equations", draw, measured.equations,
-                   measured.amplitude_equations);
-    write_quantity("antisymmetry", "J s", "L~_d(x, y) and -L~_d(y, x)", draw, measured.antisymmetry,
-                   measured.amplitude_antisymmetry);
-    write_quantity("q", "m", "positions", time, measured.q, measured.amplitude_q);
-    write_quantity("p", "kg m/s", "momenta", time, measured.p, measured.amplitude_p);
-    file.number(group, "fraction", "1", "largest ratio of a difference to its round-off bound overall", fraction);
+    for (std::size_t i = 0; i < std::size(doubled_differences); ++i) {
+      const auto& [name, units, what] = doubled_differences[i];
+      const bool is_at_random = i <= antisymmetry;
+      const LargestValues& differences = is_at_random ? measured.at_random : measured.of_run;
+      const std::size_t index = is_at_random ? i : i - positions_of_run;
+      file.array(group, {fmt::format("difference_{}", name), units, fmt::format("difference of {}", what), {}},
+                 std::span(is_at_random ? &draw : &time, 1), differences.by_record(index));
+      file.number(group, fmt::format("largest_{}", name), units, fmt::format("largest difference of {}", what),
+                  differences.overall(index));
+      file.number(group, fmt::format("amplitude_{}", name), units, fmt::format("largest absolute value of {}", what),
+                  measured.amplitudes.overall(i));
+    }
     file.flush();
   }
 
@@ -332,8 +292,7 @@ StudyKind doubled_variables_kind() {
                     "typed, and f is the sum of damping, `force` and `drive`. Group doubled-variables/<integrator>: "
                     "over draws difference_equations, difference_antisymmetry, over time difference_q, difference_p "
                     "(between doubled equations and integrator, the largest since the previous record); "
-                    "difference_bound_... and fraction_..., their round-off bounds and the ratios to these; "
-                    "largest_..., bound_..., amplitude_... and `fraction` overall; with order_steps error_lagrangian "
+                    "largest_... and amplitude_... overall; with order_steps error_lagrangian "
                     "over the steps, |L~_d - L~_d^e| / h, the mean over the draws, and order_lagrangian."},
       .make = make_doubled_variables,
       .takes_any_lagrangian = true};

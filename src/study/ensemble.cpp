@@ -10,6 +10,7 @@
 #include "parallel/memory_budget.hpp"
 #include "study/catalogue.hpp"
 #include "study/ensemble/ledger.hpp"
+#include "study/ensemble/columns.hpp"
 #include "study/ensemble/run.hpp"
 #include "study/ensemble/slopes.hpp"
 
@@ -86,8 +87,8 @@ void read_measurement_options(const Recipe& recipe, const Experiment& experiment
   options.blocks = study.integer("blocks");
   const double block = (experiment.end_time() - options.burn_in) / static_cast<double>(options.blocks);
   for (const Case& this_case : experiment.cases()) {
-    const EnsembleColumns columns = ensemble_columns(experiment, options, this_case);
-    if (columns.blocks > columns.records - columns.first) {
+    const EnsembleColumns columns(experiment, options, this_case);
+    if (columns.blocks > columns.records() - columns.first) {
       mistakes.add(
           study.where("blocks"),
           fmt::format("blocks = {}: a block has {:.6g} s in {}, too few records; take fewer blocks, or records "
@@ -95,7 +96,7 @@ void read_measurement_options(const Recipe& recipe, const Experiment& experiment
                       options.blocks, block, this_case.name));
       return;
     }
-    if (columns.lags <= columns.shortest_block()) continue;
+    if (columns.lag.length() <= columns.shortest_block()) continue;
     mistakes.add(
         study.where("max_lag"),
         fmt::format("max_lag = {}: a block has {:.6g} s in {}, with {} records at equal intervals, too few for "

@@ -2,8 +2,7 @@
 //
 // The run of every open case of `time-centred` is repeated. In each step the damped transition matrix F1 has a
 // substitute F2 (study/theory/substituting_system.hpp). The symplecticity defects of both and the difference of F2 z
-// and F1 z are compared with bounds of the round-off. F1 is formed from M, K and C, and compared with the step of the
-// integrator.
+// and F1 z are measured. F1 is formed from M, K and C, and compared with the step of the integrator.
 //
 // The substitute shares only this solution curve with the damped system (Proposition 1). With an `offset` both are also
 // advanced from an offset initial state, by the F2 of the curve and by F1. With z on the curve and w the offset state,
@@ -13,7 +12,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
+#include <numeric>
 #include <optional>
 
 #include "driver/output_times.hpp"
@@ -21,6 +22,7 @@
 #include "solve/dense.hpp"
 #include "study/catalogue.hpp"
 #include "study/shared_checks.hpp"
+#include "study/step_comparison.hpp"
 #include "study/theory/substituting_system.hpp"
 
 namespace bathline {
@@ -35,48 +37,11 @@ bool has_substituting_system(const Case& this_case) {
   return !this_case.closed && this_case.method->entry.name == "time-centred";
 }
 
-/// Replaces `largest` by `value` if that is larger or `largest` is NaN.
-void update_largest(double& largest, double value) { largest = std::fmax(largest, value); }
-
-/// Maxima over several steps, NaN where no step had a substitute.
-struct Largest {
-  double defect = not_a_number, defect_bound = not_a_number, difference_q = not_a_number, difference_p = not_a_number;
-  double bound_q = not_a_number, bound_p = not_a_number;
-  double fraction = not_a_number;
-  double undefined = 0.0;               // components, summed
-  double growth = not_a_number;         // spectral radius of F2
-  double max_stiffness = not_a_number;  // component of K~
-  VectorXd stiffness;                   // of the last step
-
-  void add(const SubstitutingSystem::Substitute& step) {
-    undefined += step.undefined;
-    stiffness = step.stiffness;
-    if (!step.is_defined) return;
-    update_largest(growth, spectral_radius(step.matrix));
-    update_largest(max_stiffness, step.stiffness.cwiseAbs().maxCoeff());
-    const Eigen::Index n = step.stiffness.size();
-    const VectorXd size = step.difference.cwiseAbs();
-    update_largest(defect, step.defect);
-    update_largest(defect_bound, step.defect_bound);
-    update_largest(difference_q, size.head(n).maxCoeff());
-    update_largest(difference_p, size.tail(n).maxCoeff());
-    update_largest(bound_q, step.difference_bound.head(n).maxCoeff());
-    update_largest(bound_p, step.difference_bound.tail(n).maxCoeff());
-    update_largest(fraction, step.defect_fraction);
-    for (Eigen::Index i = 0; i < size.size(); ++i) {
-      // A bound of 0 allows no difference.
-      update_largest(fraction, size[i] == 0.0 ? 0.0 : size[i] / step.difference_bound[i]);
-    }
-  }
-  void add(const Largest& other) {
-    for (double Largest::*member :
-         {&Largest::defect, &Largest::defect_bound, &Largest::difference_q, &Largest::difference_p, &Largest::bound_q,
-          &Largest::bound_p, &Largest::fraction, &Largest::growth, &Largest::max_stiffness}) {
-      update_largest(this->*member, other.*member);
-    }
-    undefined += other.undefined;
-  }
-};
+/// What is measured in every step that has a substitute.
+constexpr ComparedQuantity substitute_measures[] = {{"defect", "1", "entry of F2^T J F2 - J"},
+                                                    {"difference_q", "m", "position of F2 z - F1 z"},
+                                                    {"difference_p", "kg m/s", "momentum of F2 z - F1 z"},
+                                                    {"growth", "1", "spectral radius of F2"}};
 
 /// Solutions of substitute and damped system from the offset initial state, and the areas that they span with the
 /// curve.
@@ -88,9 +53,9 @@ struct OffsetComparison {
     substitute << q.array() + offset, p;
     damped = substitute;
   }
-  void record(const VectorXd& q, const VectorXd& p) {
-    const Eigen::Index n = q.size();
-    const auto area = [&](const VectorXd& w) { return q.dot(w.tail(n)) - p.dot(w.head(n)); };
+  void record(const ParticleState& curve) {
+    const Eigen::Index n = curve.q.size();
+    const auto area = [&](const VectorXd& w) { return curve.q.dot(w.tail(n)) - curve.p.dot(w.head(n)); };
     substitute_q.insert(substitute_q.end(), substitute.begin(), substitute.begin() + n);
     damped_q.insert(damped_q.end(), damped.begin(), damped.begin() + n);
     substitute_area.push_back(area(substitute));
@@ -100,11 +65,12 @@ struct OffsetComparison {
 
 /// Results of a case, on rank 0.
 struct Measured {
-  double damped_defect = 0.0;
-  double run_difference_q = 0.0, run_difference_p = 0.0;  // the integrator's step against F1
+  double damped_defect = 0.0, largest_stiffness = not_a_number;
+  LargestValues run_differences = LargestValues(2);  // the integrator's step against F1
+  LargestValues steps = LargestValues(std::size(substitute_measures), not_a_number);
   std::int64_t undefined_steps = 0, first_undefined_step = 0;
-  std::vector<Largest> records;
-  Largest total;
+  std::vector<double> undefined{0.0};  // components, by record and of the one that follows
+  std::vector<double> stiffness;       // of the last step, by record
   std::optional<OffsetComparison> offset;
 };
 
@@ -119,10 +85,8 @@ class SubstitutingSystemStudy final : public Study {
     for (const Case& this_case : experiment_.cases()) {
       if (!has_substituting_system(this_case)) continue;
       Measured measured;
-      progress.begin(this_case.name + ", substituting system", this_case.steps);
-      const std::optional<Failure> failure = examine(this_case, progress, measured);
-      progress.end();
-      if (failure) return CaseFailure{this_case.name, *failure};
+      if (const std::optional<Failure> failure = examine(this_case, progress, measured))
+        return CaseFailure{this_case.name, *failure};
       write(file, this_case, measured);
     }
     return std::nullopt;
@@ -133,101 +97,89 @@ class SubstitutingSystemStudy final : public Study {
   std::optional<Failure> examine(const Case& this_case, Progress& progress, Measured& measured) const {
     Problem problem = experiment_.make_problem(this_case);
     problem.prepare();
-    const std::unique_ptr<Stepper> stepper = make_stepper(this_case.scheme, problem, this_case.step);
     const SubstitutingSystem system(problem.system(), problem.damping(), this_case.step);
     const Eigen::Index n = problem.q.size();
-    const std::int64_t every = experiment_.output().every;
     measured.damped_defect = system.damped_defect();
     if (offset_) measured.offset.emplace(problem.q, problem.p, *offset_);
-    Largest since_record;
-    for (std::int64_t step = 1; step <= this_case.steps; ++step) {
-      const VectorXd q = problem.q, p = problem.p;
-      if (std::optional<Failure> failure = stepper->advance(1)) return failure;
-      progress.update(step);
-      if (!problem.communicator().is_root()) continue;
-      const VectorXd damped = system.damped_step(q, p);
-      update_largest(measured.run_difference_q, (problem.q - damped.head(n)).cwiseAbs().maxCoeff());
-      update_largest(measured.run_difference_p, (problem.p - damped.tail(n)).cwiseAbs().maxCoeff());
-      const SubstitutingSystem::Substitute substitute = system.substitute(q, p);
-      since_record.add(substitute);
-      if (measured.offset) {
-        VectorXd& offset = measured.offset->substitute;
-        if (substitute.is_defined) {
-          offset = substitute.matrix * offset;
-        } else {
-          offset.setConstant(not_a_number);
-        }
-        measured.offset->damped = system.damped_matrix() * measured.offset->damped;
+    std::int64_t step = 0;
+    SubstitutingSystem::Substitute substitute;
+    ParticleState curve;
+    const auto compare = [&](const ParticleState& before, const ParticleState& after) {
+      ++step;
+      curve = after;
+      const VectorXd damped = system.damped_step(before.q, before.p);
+      measured.run_differences.add(0, after.q - damped.head(n));
+      measured.run_differences.add(1, after.p - damped.tail(n));
+      substitute = system.substitute(before.q, before.p);
+      measured.undefined.back() += substitute.undefined;
+      if (substitute.is_defined) {
+        measured.largest_stiffness = std::fmax(measured.largest_stiffness, substitute.stiffness.cwiseAbs().maxCoeff());
+        measured.steps.add(0, substitute.defect);
+        measured.steps.add(1, substitute.difference.head(n));
+        measured.steps.add(2, substitute.difference.tail(n));
+        measured.steps.add(3, spectral_radius(substitute.matrix));
+      } else if (measured.undefined_steps++ == 0) {
+        measured.first_undefined_step = step;
       }
-      if (!substitute.is_defined && measured.undefined_steps++ == 0) measured.first_undefined_step = step;
-      if (step % every != 0 && step != this_case.steps) continue;
-      measured.records.push_back(since_record);
-      if (measured.offset) measured.offset->record(problem.q, problem.p);
-      measured.total.add(since_record);
-      since_record = {};
-    }
-    return std::nullopt;
+      if (!measured.offset) return true;
+      VectorXd& offset = measured.offset->substitute;
+      offset = substitute.is_defined ? VectorXd(substitute.matrix * offset) : VectorXd::Constant(2 * n, not_a_number);
+      measured.offset->damped = system.damped_matrix() * measured.offset->damped;
+      return true;
+    };
+    const auto end_record = [&] {
+      measured.steps.end_record();
+      measured.undefined.push_back(0.0);
+      measured.stiffness.insert(measured.stiffness.end(), substitute.stiffness.begin(), substitute.stiffness.end());
+      if (measured.offset) measured.offset->record(curve);
+    };
+    return compare_steps(this_case, experiment_.output().every, problem, progress,
+                         {this_case.name + ", substituting system", "", compare, end_record});
   }
 
   void write(ResultFile& file, const Case& this_case, const Measured& measured) const {
     const std::string group = "substituting-system/" + this_case.name;
     const Dimension time = output_times(experiment_, this_case);
-    const auto series = [&](const char* name, const char* units, const char* long_name, double Largest::*member) {
-      std::vector<double> values;
-      for (const Largest& record : measured.records) values.push_back(record.*member);
-      file.array(group, {name, units, long_name, {"time"}}, std::span(&time, 1), values);
+    const auto series = [&](const char* name, const char* units, const std::string& long_name,
+                            std::span<const double> values) {
+      file.array(group, {name, units, long_name, {}}, std::span(&time, 1), values);
     };
-    series("defect", "1", "largest entry of F2^T J F2 - J since the record before", &Largest::defect);
-    series("defect_bound", "1", "round-off bound of defect", &Largest::defect_bound);
-    series("difference_q", "m", "largest position of F2 z - F1 z since the record before", &Largest::difference_q);
-    series("difference_p", "kg m/s", "largest momentum of F2 z - F1 z since the record before", &Largest::difference_p);
-    series("bound_q", "m", "round-off bound of difference_q", &Largest::bound_q);
-    series("bound_p", "kg m/s", "round-off bound of difference_p", &Largest::bound_p);
-    series("growth", "1", "largest spectral radius of F2 since the record before", &Largest::growth);
-    series("undefined", "1", "components without substitute since the record before", &Largest::undefined);
+    const auto number = [&](const std::string& name, const char* units, const char* long_name, double value) {
+      file.number(group, name, units, long_name, value);
+    };
+    for (std::size_t i = 0; i < std::size(substitute_measures); ++i) {
+      const auto& [name, units, what] = substitute_measures[i];
+      series(name, units, fmt::format("largest {} since the record before", what), measured.steps.by_record(i));
+      file.number(group, fmt::format("largest_{}", name), units, fmt::format("largest {} overall", what),
+                  measured.steps.overall(i));
+    }
+    const std::span<const double> undefined(measured.undefined.data(), measured.undefined.size() - 1);
+    series("undefined", "1", "components without substitute since the record before", undefined);
     Dimension particle{"particle", {}, "1", "particle, counted from 0"};
     for (int i = 0; i < experiment_.system().size(); ++i) particle.values.push_back(i);
     const Dimension both[] = {time, particle};
-    std::vector<double> stiffness;
-    for (const Largest& record : measured.records) {
-      stiffness.insert(stiffness.end(), record.stiffness.begin(), record.stiffness.end());
-    }
-    file.array(group, {"stiffness", "N/m", "stiffness of the substitute in the last step", {"time", "particle"}}, both,
-               stiffness);
+    file.array(group, {"stiffness", "N/m", "stiffness of the substitute in the last step", {}}, both,
+               measured.stiffness);
     if (measured.offset) {
       const OffsetComparison& offset = *measured.offset;
-      file.array(group,
-                 {"offset_q", "m", "position of the substitute from the offset initial state", {"time", "particle"}},
-                 both, offset.substitute_q);
-      file.array(
-          group,
-          {"offset_damped_q", "m", "position of the damped system from the offset initial state", {"time", "particle"}},
-          both, offset.damped_q);
-      file.array(group, {"area", "J s", "area z^T J w of the curve and the offset substitute", {"time"}},
-                 std::span(&time, 1), offset.substitute_area);
-      file.array(group, {"damped_area", "J s", "area z^T J w of the curve and the offset damped system", {"time"}},
-                 std::span(&time, 1), offset.damped_area);
+      file.array(group, {"offset_q", "m", "position of the substitute from the offset initial state", {}}, both,
+                 offset.substitute_q);
+      file.array(group, {"offset_damped_q", "m", "position of the damped system from the offset initial state", {}},
+                 both, offset.damped_q);
+      series("area", "J s", "area z^T J w of the curve and the offset substitute", offset.substitute_area);
+      series("damped_area", "J s", "area z^T J w of the curve and the offset damped system", offset.damped_area);
     }
-    file.number(group, "largest_growth", "1", "largest spectral radius of F2 overall", measured.total.growth);
-    file.number(group, "largest_stiffness", "N/m", "largest component of K~ overall", measured.total.max_stiffness);
-    file.number(group, "damped_defect", "1", "largest entry of F1^T J F1 - J", measured.damped_defect);
-    file.number(group, "largest_defect", "1", "largest entry of F2^T J F2 - J overall", measured.total.defect);
-    file.number(group, "largest_difference_q", "m", "largest position of F2 z - F1 z overall",
-                measured.total.difference_q);
-    file.number(group, "largest_difference_p", "kg m/s", "largest momentum of F2 z - F1 z overall",
-                measured.total.difference_p);
-    file.number(group, "fraction", "1", "largest ratio of a defect or difference to its round-off bound",
-                measured.total.fraction);
-    file.number(group, "run_difference_q", "m", "largest position of the integrator's step minus F1 z",
-                measured.run_difference_q);
-    file.number(group, "run_difference_p", "kg m/s", "largest momentum of the integrator's step minus F1 z",
-                measured.run_difference_p);
-    file.number(group, "undefined_steps", "1", "steps without substitute",
-                static_cast<double>(measured.undefined_steps));
-    file.number(group, "undefined_components", "1", "components without substitute, summed over the steps",
-                measured.total.undefined);
-    file.number(group, "first_undefined_step", "1", "first step without substitute, from 1; 0 if there is none",
-                static_cast<double>(measured.first_undefined_step));
+    number("largest_stiffness", "N/m", "largest component of K~ overall", measured.largest_stiffness);
+    number("damped_defect", "1", "largest entry of F1^T J F1 - J", measured.damped_defect);
+    number("run_difference_q", "m", "largest position of the integrator's step minus F1 z",
+           measured.run_differences.overall(0));
+    number("run_difference_p", "kg m/s", "largest momentum of the integrator's step minus F1 z",
+           measured.run_differences.overall(1));
+    number("undefined_steps", "1", "steps without substitute", static_cast<double>(measured.undefined_steps));
+    number("undefined_components", "1", "components without substitute, summed over the steps",
+           std::accumulate(undefined.begin(), undefined.end(), 0.0));
+    number("first_undefined_step", "1", "first step without substitute, from 1; 0 if there is none",
+           static_cast<double>(measured.first_undefined_step));
     file.flush();
   }
 
@@ -268,8 +220,8 @@ StudyKind substituting_system_kind() {
                                "offset of all positions of a second initial state, from which substitute and damped "
                                "system are advanced as well")},
        .notes = "Examines every open run of `time-centred`. Group substituting-system/<integrator>: damped_defect, max "
-                "|F1^T J F1 - J|; defect, difference_q, difference_p of F2 and F2 z - F1 z with their round-off bounds "
-                "over time, largest_... and `fraction` of the bounds overall; stiffness, the diagonal of K~; "
+                "|F1^T J F1 - J|; defect, difference_q, difference_p of F2 and F2 z - F1 z over time, and largest_... "
+                "overall; stiffness, the diagonal of K~; "
                 "run_difference_q and run_difference_p, the integrator's step minus F1 z; growth, the spectral radius "
                 "of F2, which exceeds 1 where K~ makes the step hyperbolic; with an offset offset_q and "
                 "offset_damped_q, and their areas z^T J w with the curve, area and damped_area. Where q_i + q_i+ is "

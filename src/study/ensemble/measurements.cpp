@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <limits>
 #include <numeric>
 #include <set>
+#include <sstream>
 
 namespace bathline {
 
@@ -44,40 +44,11 @@ std::vector<double> MeasuredQuantity::expected_density() const {
   return fractions;
 }
 
-std::size_t Measurements::mean(std::size_t quantity, std::size_t lags) const {
-  std::size_t begin = 0;
-  for (std::size_t i = 0; i < quantity; ++i) {
-    if (!quantities[i].at_end) begin += 1 + lags + (quantities[i].bins ? quantities[i].bins->count : 0);
-  }
-  return begin;
-}
-
 bool Measurements::uses(std::size_t number) const {
   const auto uses_it = [number](const auto& item) { return item.uses[number]; };
   return std::any_of(quantities.begin(), quantities.end(), [&](const auto& item) { return uses_it(item.value); }) ||
          std::any_of(first_passages.begin(), first_passages.end(),
                      [&](const auto& item) { return uses_it(item.value); });
-}
-
-bool Measurements::uses_ledger() const {
-  for (std::size_t i = 0; i < ledger.size(); ++i) {
-    if (uses(i)) return true;
-  }
-  return false;
-}
-
-std::size_t Measurements::joint_fractions(std::size_t histogram, std::size_t lags) const {
-  std::size_t begin = mean(quantities.size(), lags);
-  for (std::size_t i = 0; i < histogram; ++i) {
-    begin += quantities[joint_histograms[i].first].bins->count * quantities[joint_histograms[i].second].bins->count;
-  }
-  return begin;
-}
-
-std::size_t Measurements::profile(std::size_t index, std::size_t lags) const {
-  std::size_t begin = joint_fractions(joint_histograms.size(), lags);
-  for (std::size_t i = 0; i < index; ++i) begin += static_cast<std::size_t>(profiles[i].size);
-  return begin;
 }
 
 std::vector<Parameter> measurement_parameters() {
@@ -115,39 +86,20 @@ std::vector<Parameter> measurement_parameters() {
 namespace {
 
 /// What is appended to the names of measurements in the results, and the other variables beside these.
-constexpr const char* suffixes[] = {"_mean",    "_mean_error",     "_autocorrelation",  "_autocorrelation_error",
-                                    "_density", "_density_error",  "_density_expected", "_density_deviation",
-                                    "_bin",     "_of_realisation", "_variance",         "_variance_error",
-                                    "_time",    "_survival",       "_survival_error",   "_count",
-                                    "_rate",    "_rate_error"};
-constexpr const char* other_variables[] = {"step",
-                                           "damping",
-                                           "time",
-                                           "lag",
-                                           "particle",
-                                           "axis",
-                                           "realisation",
-                                           "path",
-                                           "mean_q",
-                                           "mean_q_error",
-                                           "mean_v",
-                                           "mean_v_error",
-                                           "variance_q",
-                                           "variance_q_error",
-                                           "variance_v",
-                                           "variance_v_error",
-                                           "kinetic_energy",
-                                           "kinetic_energy_error",
-                                           "kinetic_mean",
-                                           "kinetic_mean_error",
-                                           "kinetic_expected",
-                                           "kinetic_deviation",
-                                           "velocity_autocorrelation",
-                                           "velocity_autocorrelation_error",
-                                           "velocity_autocorrelation_theory",
-                                           "correlation_deviation",
-                                           "path_q",
-                                           "path_v"};
+constexpr const char* suffixes =
+    "_mean _mean_error _autocorrelation _autocorrelation_error _density _density_error _density_expected "
+    "_density_deviation _bin _of_realisation _variance _variance_error _time _survival _survival_error _count _rate "
+    "_rate_error";
+constexpr const char* other_variables =
+    "step damping time lag particle axis realisation path mean_q mean_q_error mean_v mean_v_error variance_q "
+    "variance_q_error variance_v variance_v_error kinetic_energy kinetic_energy_error kinetic_mean kinetic_mean_error "
+    "kinetic_expected kinetic_deviation velocity_autocorrelation velocity_autocorrelation_error "
+    "velocity_autocorrelation_theory correlation_deviation path_q path_v";
+
+std::vector<std::string> words_of(const char* text) {
+  std::istringstream words(text);
+  return {std::istream_iterator<std::string>(words), {}};
+}
 
 std::optional<Bins> read_bins(const Section& table, Mistakes& mistakes) {
   if (!table.has("bins")) return std::nullopt;
@@ -191,7 +143,8 @@ Measurements read_measurements(const Section& study, const ParticleSystem& syste
   Measurements measurements;
   measurements.ledger = std::move(ledger);
   std::vector<std::string> names;
-  std::set<std::string> variables(std::begin(other_variables), std::end(other_variables));
+  const std::vector<std::string> others = words_of(other_variables);
+  std::set<std::string> variables(others.begin(), others.end());
   for (const Observable& observable : system.observables) {
     if (observable.dimension.empty()) continue;
     measurements.profiles.push_back(observable);
@@ -205,7 +158,7 @@ Measurements read_measurements(const Section& study, const ParticleSystem& syste
         if (!is_name(name) || std::count(names.begin(), names.end(), name) > 0) {
           mistakes.add(table.where("name"), fmt::format("`{}` must be a unique name of letters, digits and `_`", name));
         } else {
-          for (const char* suffix : suffixes) {
+          for (const std::string& suffix : words_of(suffixes)) {
             if (variables.insert(name + suffix).second) continue;
             mistakes.add(table.where("name"), fmt::format("`{}`: the results have a variable `{}{}` already; choose "
                                                           "another name",
@@ -239,99 +192,6 @@ Measurements read_measurements(const Section& study, const ParticleSystem& syste
     }
   });
   return measurements;
-}
-
-Observation::Observation(const Measurements& measurements, std::size_t records, std::size_t first)
-    : measurements_(measurements),
-      first_(first),
-      values_(measurements.quantities.size()),
-      last_(measurements.first_passages.size()),
-      passage_times_(measurements.first_passages.size(), std::numeric_limits<double>::quiet_NaN()) {
-  for (std::vector<double>& values : values_) values.reserve(records - first);
-  for (const Observable& observable : measurements.profiles) {
-    profiles_.emplace_back(observable.size, static_cast<Eigen::Index>(records - first));
-  }
-}
-
-void Observation::record(const Eigen::VectorXd& variables, double t) {
-  if (count_ >= first_) {
-    for (std::size_t i = 0; i < values_.size(); ++i) {
-      values_[i].push_back(measurements_.quantities[i].value.value(variables));
-    }
-    const Eigen::Index n = (variables.size() - static_cast<Eigen::Index>(measurements_.ledger.size())) / 2;
-    for (std::size_t i = 0; i < profiles_.size(); ++i) {
-      profiles_[i].col(static_cast<Eigen::Index>(count_ - first_)) =
-          measurements_.profiles[i].value(variables.head(n), variables.segment(n, n), t);
-    }
-  }
-  for (std::size_t i = 0; i < passage_times_.size(); ++i) {
-    if (!std::isnan(passage_times_[i])) continue;
-    const MeasuredPassage& passage = measurements_.first_passages[i];
-    const double now = passage.value.value(variables) - passage.level;
-    const bool up = last_[i] < 0.0 && now >= 0.0, down = last_[i] > 0.0 && now <= 0.0;
-    if (count_ > 0 && ((up && passage.direction >= 0) || (down && passage.direction <= 0))) {
-      passage_times_[i] = last_time_ + (t - last_time_) * last_[i] / (last_[i] - now);
-    }
-    last_[i] = now;
-  }
-  last_time_ = t;
-  ++count_;
-}
-
-void Observation::means(std::size_t begin, std::size_t end, std::span<double> means) const {
-  std::size_t next = 0;
-  for (std::size_t i = 0; i < values_.size(); ++i) {
-    if (measurements_.quantities[i].at_end) continue;
-    means[next++] = mean_of(std::span<const double>(values_[i]).subspan(begin, end - begin));
-  }
-}
-
-void Observation::average(std::size_t lags, std::size_t begin, std::size_t end, std::size_t equidistant,
-                          Autocorrelation& autocorrelation, std::span<double> averaged) const {
-  const Measurements& all = measurements_;
-  const auto part = [&](std::size_t quantity) {
-    return std::span<const double>(values_[quantity]).subspan(begin, end - begin);
-  };
-  for (std::size_t i = 0; i < values_.size(); ++i) {
-    if (all.quantities[i].at_end) continue;
-    const std::span<const double> values = part(i);
-    averaged[all.mean(i, lags)] = mean_of(values);
-    if (lags > 0) {
-      std::ranges::copy(autocorrelation(values.first(equidistant - begin), lags),
-                        averaged.begin() + static_cast<std::ptrdiff_t>(all.products(i, lags)));
-    }
-    if (!all.quantities[i].bins) continue;
-    for (const double value : values) {
-      const std::optional<std::size_t> bin = all.quantities[i].bins->index_of(value);
-      if (bin) averaged[all.fractions(i, lags) + *bin] += 1.0 / static_cast<double>(values.size());
-    }
-  }
-  for (std::size_t i = 0; i < all.joint_histograms.size(); ++i) {
-    const std::span<const double> first = part(all.joint_histograms[i].first),
-                                  second = part(all.joint_histograms[i].second);
-    const Bins &rows = *all.quantities[all.joint_histograms[i].first].bins,
-               &columns = *all.quantities[all.joint_histograms[i].second].bins;
-    for (std::size_t k = 0; k < first.size(); ++k) {
-      const std::optional<std::size_t> row = rows.index_of(first[k]), column = columns.index_of(second[k]);
-      if (!row || !column) continue;
-      averaged[all.joint_fractions(i, lags) + *row * columns.count + *column] +=
-          1.0 / static_cast<double>(first.size());
-    }
-  }
-  for (std::size_t i = 0; i < profiles_.size(); ++i) {
-    const auto records =
-        profiles_[i].middleCols(static_cast<Eigen::Index>(begin), static_cast<Eigen::Index>(end - begin));
-    Eigen::Map<Eigen::VectorXd>(averaged.data() + all.profile(i, lags), records.rows()) = records.rowwise().mean();
-  }
-}
-
-std::vector<double> Observation::per_realisation() const {
-  std::vector<double> all;
-  for (std::size_t i = 0; i < values_.size(); ++i) {
-    all.push_back(measurements_.quantities[i].at_end ? values_[i].back() : mean_of(values_[i]));
-  }
-  all.insert(all.end(), passage_times_.begin(), passage_times_.end());
-  return all;
 }
 
 }  // namespace bathline

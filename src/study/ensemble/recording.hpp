@@ -1,15 +1,13 @@
 // The records of the realisations of an ensemble during the run.
 #pragma once
 
-#include <span>
-#include <vector>
-
+#include "steppers/stepper.hpp"
+#include "study/ensemble/columns.hpp"
 #include "study/ensemble/ledger.hpp"
-#include "study/ensemble/run.hpp"
 
 namespace bathline {
 
-/// The records of one realisation.
+/// Records one realisation.
 class Recording {
  public:
   /// To be called before the stepper of a prepared problem is made; the problem, the columns and the measurements must
@@ -21,25 +19,17 @@ class Recording {
   void record(double time);
   /// Whether all values are finite, on the rank that has the particles.
   bool is_finite() const;
-  /// Adds series, averages over time, and the differences between the averages over the first and the second half,
-  /// which show whether the motion is stationary.
-  void add_to(EnsembleMoments& moments, Autocorrelation& autocorrelation);
-  /// The values stored for every realisation.
-  std::vector<double> per_realisation() const { return observation_.per_realisation(); }
-  /// Positions by record, followed by velocities.
-  std::span<const double> path() const { return {values_.data(), columns_.kinetic()}; }
+  const Realisation& realisation() const { return values_; }
+  /// The times of the first passages; NaN for one that did not occur.
+  const std::vector<double>& passage_times() const { return passage_times_; }
 
  private:
-  /// The averages over the records in [begin, end) whose halves are compared.
-  void compared_averages(std::size_t begin, std::size_t end, std::span<double> averages) const;
-
   Problem& problem_;
-  const EnsembleColumns& columns_;
+  const Measurements& measurements_;
   LedgerNumbers ledger_;
-  Observation observation_;
-  std::vector<double> values_;
-  Eigen::VectorXd variables_;  // arguments of formulas
-  std::size_t next_ = 0;
+  Realisation values_;
+  Eigen::VectorXd variables_;  // arguments of formulas: positions, velocities, the time, and the ledger entries
+  std::vector<double> last_, passage_times_;  // by passage: the previous value; the time, or NaN
 };
 
 /// Advances realisations of a case to its end, as a batch in SIMD lanes where that is supported, with `every` steps

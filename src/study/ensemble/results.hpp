@@ -1,7 +1,7 @@
 // Writes the results of an ensemble to the result file.
 #pragma once
 
-#include "study/ensemble/run.hpp"
+#include "study/ensemble/columns.hpp"
 
 namespace bathline {
 

@@ -17,7 +17,6 @@
 #include "steppers/batch_stepper.hpp"
 #include "driver/output_times.hpp"
 #include "driver/resumable_tasks.hpp"
-#include "study/ensemble/ledger.hpp"
 #include "study/ensemble/recording.hpp"
 #include "study/ensemble/results.hpp"
 #include "study/ensemble/slopes.hpp"
@@ -53,7 +52,7 @@ class EnsembleStudy final : public Study {
     CheckpointPoints checkpoint_points(checkpoints);
     for (std::size_t i = 0; i < experiment_.cases().size(); ++i) {
       const Case& this_case = experiment_.cases()[i];
-      const EnsembleColumns columns = columns_of(this_case);
+      const EnsembleColumns columns(experiment_, options_, this_case);
       LedgerNumbers ledger(recipe_, experiment_, options_.measurements, this_case);
       if (i == totals_.size()) {
         totals_.push_back({EnsembleMoments(columns), {}, {}});
@@ -93,7 +92,6 @@ class EnsembleStudy final : public Study {
 
  private:
   std::int64_t batches() const { return (options_.realisations + batch_size - 1) / batch_size; }
-  EnsembleColumns columns_of(const Case& this_case) const { return ensemble_columns(experiment_, options_, this_case); }
   std::int64_t end_of(std::int64_t batch) const { return std::min(options_.realisations, (batch + 1) * batch_size); }
 
   /// Number of steps of all realisations so far.
@@ -130,7 +128,7 @@ class EnsembleStudy final : public Study {
     if (last >= experiment_.cases().size()) throw std::out_of_range("case");
     if (done_ > batches()) throw std::out_of_range("batches");
     for (std::size_t i = 0; i <= last; ++i) {
-      const EnsembleColumns columns = columns_of(experiment_.cases()[i]);
+      const EnsembleColumns columns(experiment_, options_, experiment_.cases()[i]);
       const std::int64_t done = i < last ? options_.realisations : std::min(options_.realisations, done_ * batch_size);
       const auto read = [&](const std::string& name, std::size_t size) {
         std::vector<double> numbers = from.numbers(name);
@@ -146,7 +144,7 @@ class EnsembleStudy final : public Study {
           {std::move(moments),
            read(fmt::format("kept-{}", i), static_cast<std::size_t>(done) * options_.measurements.per_realisation()),
            read(fmt::format("paths-{}", i),
-                static_cast<std::size_t>(std::min(done, options_.saved_paths)) * columns.kinetic())});
+                static_cast<std::size_t>(std::min(done, options_.saved_paths)) * width_of(columns.path))});
     }
   }
 
@@ -168,7 +166,6 @@ class EnsembleStudy final : public Study {
                                      std::int64_t first, std::int64_t last, bool in_lanes, const Communicator& local,
                                      std::vector<double>& results) const {
     EnsembleMoments moments(columns);
-    Autocorrelation autocorrelation;
     std::vector<double> per_realisation;
     const std::int64_t end = end_of(last - 1), at_once = in_lanes ? end : 1;
     for (std::int64_t number = first * batch_size; number < end;) {
@@ -184,11 +181,14 @@ class EnsembleStudy final : public Study {
         return failure;
       }
       for (Recording& recording : recordings) {
-        recording.add_to(moments, autocorrelation);
-        const std::vector<double> more = recording.per_realisation();
-        per_realisation.insert(per_realisation.end(), more.begin(), more.end());
-        const std::span<const double> path = recording.path();
-        if (number < options_.saved_paths) per_realisation.insert(per_realisation.end(), path.begin(), path.end());
+        const Realisation& run = recording.realisation();
+        const auto keep = [&](const std::vector<double>& values) {
+          per_realisation.insert(per_realisation.end(), values.begin(), values.end());
+        };
+        if (local.is_root()) moments.add(columns, run);
+        keep(columns.sample(columns.stored, run, {columns.first, columns.records()}));
+        keep(recording.passage_times());
+        if (number < options_.saved_paths) keep(columns.sample(columns.path, run, {0, columns.records()}));
         if (++number % batch_size != 0 && number != end) continue;
         for (Moments* part : moments.all()) {
           results.insert(results.end(), part->numbers().begin(), part->numbers().end());
@@ -235,7 +235,7 @@ class EnsembleStudy final : public Study {
       }
       for (std::int64_t realisation = batch * batch_size; realisation < end_of(batch); ++realisation) {
         append(options_.measurements.per_realisation(), total.per_realisation);
-        if (realisation < options_.saved_paths) append(columns.kinetic(), total.paths);
+        if (realisation < options_.saved_paths) append(width_of(columns.path), total.paths);
       }
     }
   }
@@ -250,55 +250,19 @@ class EnsembleStudy final : public Study {
 
 }  // namespace
 
-EnsembleColumns ensemble_columns(const Experiment& experiment, const EnsembleOptions& options, const Case& this_case) {
-  const ParticleSystem& system = experiment.system();
-  const std::int64_t every = experiment.output().every;
-  const double spacing = static_cast<double>(every) * this_case.step;
-  EnsembleColumns columns{};
-  columns.equidistant = static_cast<std::size_t>(this_case.steps / every + 1);
-  for (const std::int64_t step : record_steps(this_case, every)) {
-    columns.times.push_back(static_cast<double>(step) * this_case.step);
-  }
-  columns.records = columns.times.size();
-  columns.spacing = spacing;
-  columns.first = static_cast<std::size_t>(std::ceil(options.burn_in / spacing * (1.0 - 1e-12)));
-  if (options.max_lag) {
-    const std::size_t possible = columns.equidistant - std::min(columns.first, columns.equidistant);
-    columns.lags = std::clamp<std::size_t>(static_cast<std::size_t>(*options.max_lag / spacing * (1.0 + 1e-12)) + 1, 1,
-                                           std::max<std::size_t>(possible, 1));
-  }
-  columns.dofs = static_cast<std::size_t>(system.size());
-  columns.particles = static_cast<std::size_t>(system.particles);
-  columns.axes = static_cast<std::size_t>(system.axes);
-  columns.series = options.series;
-  columns.blocks = static_cast<std::size_t>(options.blocks);
-  columns.measured = options.measurements.width(columns.lags);
-  columns.averages = options.measurements.averages();
-  columns.profiles = options.measurements.width(0) - options.measurements.profile(0, 0);
-  return columns;
-}
-
-std::size_t EnsembleColumns::shortest_block() const {
-  std::size_t shortest = records;
-  for (std::size_t i = 0; i < blocks; ++i) {
-    const std::size_t begin = block(i);
-    shortest = std::min(shortest, std::max(begin, std::min(block(i + 1), equidistant)) - begin);
-  }
-  return shortest;
-}
-
 EnsembleBytes ensemble_bytes(const Experiment& experiment, const EnsembleOptions& options) {
   double max_case = 0.0, totals = 0.0, results = 0.0;
   const int teams =
       (experiment.communicator().size() + options.ranks_per_realisation - 1) / options.ranks_per_realisation;
   for (const Case& this_case : experiment.cases()) {
-    const EnsembleColumns columns = ensemble_columns(experiment, options, this_case);
-    const auto averaged =
-        static_cast<double>(2 * (columns.width() - (columns.series ? 0 : columns.correlation()) + columns.compared()));
+    const EnsembleColumns columns(experiment, options, this_case);
+    double averaged = 0.0;
+    for (const Moments* moments : EnsembleMoments(columns).all())
+      averaged += 2.0 * static_cast<double>(moments->width());
     const auto per_realisation =
         static_cast<double>(options.realisations) * static_cast<double>(options.measurements.per_realisation()) +
         static_cast<double>(std::min(options.saved_paths, options.realisations)) *
-            static_cast<double>(columns.kinetic());
+            static_cast<double>(width_of(columns.path));
     totals += averaged + per_realisation;
     // Of the current realisations, of their batches, and of all gathered batches.
     const auto at_once = this_case.closed ? 0.0 : static_cast<double>(max_batches_at_once(columns));
@@ -306,8 +270,8 @@ EnsembleBytes ensemble_bytes(const Experiment& experiment, const EnsembleOptions
     max_case =
         std::max(max_case, under_way + (2.0 + teams) * std::max(1.0, at_once) * averaged + 2.0 * per_realisation);
     // Means have variances, and every passage has a survival at every record.
-    const auto passages = static_cast<double>(2 * options.measurements.first_passages.size() * columns.records);
-    const auto variances = options.series ? static_cast<double>(4 * columns.records * columns.dofs) : 0.0;
+    const auto passages = static_cast<double>(2 * options.measurements.first_passages.size() * columns.records());
+    const auto variances = options.series ? static_cast<double>(2 * width_of(columns.path)) : 0.0;
     results += averaged + per_realisation + variances + passages;
   }
   return {8.0 * (totals + max_case), 8.0 * results};

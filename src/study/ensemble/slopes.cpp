@@ -92,14 +92,12 @@ void write_slopes(const Experiment& experiment, const EnsembleOptions& options,
     std::vector<double> steps, means, errors;
     for (const std::size_t index : slope.cases) {
       const std::vector<double>& all = totals[index].per_realisation;
-      const std::size_t realisations = all.size() / per_realisation;
-      const auto n = static_cast<double>(realisations);
-      double mean = 0.0, squares = 0.0;
-      for (std::size_t i = slope.quantity; i < all.size(); i += per_realisation) mean += all[i] / n;
-      for (std::size_t i = slope.quantity; i < all.size(); i += per_realisation) squares += std::pow(all[i] - mean, 2);
+      Moments moments(1);
+      for (std::size_t i = slope.quantity; i < all.size(); i += per_realisation) moments.add({&all[i], 1});
+      const Estimate estimate = moments.estimate(0, 1);
       steps.push_back(experiment.cases()[index].step);
-      means.push_back(mean);
-      errors.push_back(std::sqrt(squares / (n - 1.0) / n));
+      means.push_back(estimate.mean[0]);
+      errors.push_back(estimate.error[0]);
     }
     const WeightedSlope fit = weighted_slope(steps, means, errors);
     const std::string& quantity = options.measurements.quantities[slope.quantity].name;

@@ -1,7 +1,7 @@
 // Orders in the step of quantities of an ensemble, fitted over cases with several steps.
 #pragma once
 
-#include "study/ensemble/run.hpp"
+#include "study/ensemble/columns.hpp"
 
 namespace bathline {
 

@@ -91,33 +91,4 @@ double mean_of(std::span<const double> values) {
   return first + sum / static_cast<double>(values.size());
 }
 
-double mean_kinetic(const Columns& columns, std::size_t particle, std::size_t first, std::size_t end,
-                    std::span<const double> values) {
-  double sum = 0.0;
-  for (std::size_t record = first; record < end; ++record) {
-    sum += values[columns.kinetic() + record * columns.particles + particle];
-  }
-  return sum / static_cast<double>(end - first);
-}
-
-void average_over_time(const Columns& columns, std::size_t first, std::size_t end, Autocorrelation& autocorrelation,
-                       std::span<double> values) {
-  for (std::size_t particle = 0; particle < columns.particles; ++particle) {
-    values[columns.kinetic_mean() + particle] = mean_kinetic(columns, particle, first, end, values);
-  }
-  if (columns.lags == 0) return;
-  std::vector<double> v;
-  for (std::size_t i = 0; i < columns.dofs; ++i) {
-    v.clear();
-    for (std::size_t record = first; record < std::min(end, columns.equidistant); ++record) {
-      v.push_back(values[columns.v() + record * columns.dofs + i]);
-    }
-    const std::vector<double> products = autocorrelation(v, columns.lags);
-    for (std::size_t lag = 0; lag < columns.lags; ++lag) {
-      values[columns.correlation() + lag * columns.particles + i / columns.axes] +=
-          products[lag] / static_cast<double>(columns.axes);
-    }
-  }
-}
-
 }  // namespace bathline

@@ -1,7 +1,6 @@
 // Averages over realisations and over time.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
@@ -56,26 +55,5 @@ class Autocorrelation {
 
 /// The mean, with errors of round-off of the deviations and of one rounding of the mean.
 double mean_of(std::span<const double> values);
-
-/// Layout of the values of a realisation: q and v by record and degree of freedom, kinetic energy by record and
-/// particle, velocity autocorrelation by lag and particle, mean kinetic energy by particle.
-struct Columns {
-  std::size_t records, lags, dofs, particles, axes;
-  std::size_t equidistant;  ///< number of records at equal intervals: all but a last one that ends a shorter interval
-  std::size_t q() const { return 0; }
-  std::size_t v() const { return records * dofs; }
-  std::size_t kinetic() const { return 2 * records * dofs; }
-  std::size_t correlation() const { return kinetic() + records * particles; }
-  std::size_t kinetic_mean() const { return correlation() + lags * particles; }
-  std::size_t width() const { return kinetic_mean() + particles; }
-};
-
-/// The mean kinetic energy of a particle over the records in [first, end).
-double mean_kinetic(const Columns& columns, std::size_t particle, std::size_t first, std::size_t end,
-                    std::span<const double> values);
-/// Computes the averages of a realisation over the records in [first, end): those of the kinetic energy and, for every
-/// lag, of the products of velocities, the latter over records at equal intervals.
-void average_over_time(const Columns& columns, std::size_t first, std::size_t end, Autocorrelation& autocorrelation,
-                       std::span<double> values);
 
 }  // namespace bathline

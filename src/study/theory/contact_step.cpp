@@ -49,7 +49,7 @@ struct Step {
   AutoDiff z, weight;
 };
 
-Step step_of(const PartitionedRungeKutta& scheme, const Lagrangian& lagrangian, double h, const ContactPoint& from,
+Step step_of(const PartitionedRungeKutta& scheme, const Lagrangian& lagrangian, double h, const ParticleState& from,
              const VectorXd& unknowns) {
   const Index s = scheme.stages(), n = from.q.size(), all = unknowns.size() + 2 * n + 1;
   const auto index = [](Index i) { return static_cast<std::size_t>(i); };
@@ -113,7 +113,7 @@ Step step_of(const PartitionedRungeKutta& scheme, const Lagrangian& lagrangian, 
 ContactStep::ContactStep(PartitionedRungeKutta scheme, std::shared_ptr<const Lagrangian> lagrangian, double h)
     : scheme_(std::move(scheme)), lagrangian_(std::move(lagrangian)), h_(h) {}
 
-std::optional<ContactFormStep> ContactStep::form(const ContactPoint& from, const ContactPoint& to) const {
+std::optional<ContactFormStep> ContactStep::form(const ParticleState& from, const ParticleState& to) const {
   const Index s = scheme_.stages(), n = from.q.size(), count = (n + 2) * s, variables = 2 * n + 1;
   VectorXd unknowns(count), residual(count);
   unknowns << from.v.replicate(s, 1), VectorXd::Constant(s, from.z), VectorXd::Ones(s);

@@ -17,7 +17,7 @@
 namespace bathline {
 
 /// Positions in m, momenta in kg m/s, the action in J s, time in s.
-struct ContactPoint {
+struct ParticleState {
   Eigen::VectorXd q, p;
   double z = 0.0, t = 0.0;
   Eigen::VectorXd v;  ///< velocities of the momenta p
@@ -35,7 +35,7 @@ class ContactStep {
 
   /// The effect of the step from `from` to `to`, of which only the momentum is used. Nothing where Newton's method does
   /// not converge.
-  std::optional<ContactFormStep> form(const ContactPoint& from, const ContactPoint& to) const;
+  std::optional<ContactFormStep> form(const ParticleState& from, const ParticleState& to) const;
 
  private:
   PartitionedRungeKutta scheme_;

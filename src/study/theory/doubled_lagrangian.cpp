@@ -87,27 +87,6 @@ DoubledLagrangian::Action DoubledLagrangian::action(const MatrixXd& x, const Mat
   return {sum.value(), gradient.head(size).reshaped(n, x.cols()), gradient.tail(size).reshaped(n, y.cols())};
 }
 
-double DoubledLagrangian::roundoff(const MatrixXd& x, const MatrixXd& y) const {
-  double sum = 0.0;
-  const std::vector<ForcedGalerkinPath::Stage> x_stages = forced_.stages(x), y_stages = forced_.stages(y);
-  for (std::size_t i = 0; i < x_stages.size(); ++i) {
-    const auto row = static_cast<Index>(i);
-    const VectorXd x_size = x.cwiseAbs() * rule_.positions.row(row).transpose().cwiseAbs();
-    const VectorXd y_size = y.cwiseAbs() * rule_.positions.row(row).transpose().cwiseAbs();
-    double term = 0.0;
-    for (const auto& [stage, position_size] : {std::pair(&x_stages[i], &x_size), std::pair(&y_stages[i], &y_size)}) {
-      // Kinetic and potential energy, of which L may be the difference, and their errors from the round-off of
-      // positions and velocities.
-      term += 2.0 * stage->v.cwiseAbs().dot(stage->impulse_size) + std::abs(stage->value);
-      term += stage->force_size.dot(*position_size) + position_size->dot(stage->stiffness * *position_size);
-      // The coupling; its last factor is a difference.
-      term += stage->force_size.dot(x_size + y_size);
-    }
-    sum += h_ * rule_.weights[row] * term;
-  }
-  return forced_.rounding() * sum;
-}
-
 // With the mean m and the difference d of both paths, L~_d = d.G(m) + O(d^3), where G are the forced equations. The
 // derivatives with respect to d and m are therefore G + O(d^2) and G'^T d + O(d^3), and Newton's method with the
 // matrices G' and G'^T converges by a factor O(d^2) in each iteration: second derivatives of the force are not needed.

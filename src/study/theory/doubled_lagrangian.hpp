@@ -37,9 +37,6 @@ class DoubledLagrangian {
   };
   Action action(const Eigen::MatrixXd& x, const Eigen::MatrixXd& y) const;
 
-  /// Bound of the round-off in the value.
-  double roundoff(const Eigen::MatrixXd& x, const Eigen::MatrixXd& y) const;
-
   /// Two paths, stationary in their inner nodes.
   struct Paths {
     Eigen::MatrixXd x, y;
@@ -53,7 +50,7 @@ class DoubledLagrangian {
   GalerkinRule rule_;
   double h_;
   double time_ = 0.0;
-  ForcedGalerkinPath forced_;  // for the matrix of the iteration and for round-off bounds
+  ForcedGalerkinPath forced_;  // for the matrix of the iteration
 };
 
 }  // namespace bathline

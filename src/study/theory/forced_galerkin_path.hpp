@@ -6,10 +6,6 @@
 //
 // with the paths of study/theory/galerkin_rule.hpp. Source: marsden2001, sections 2.6 and 3.2; martin2018,
 // Proposition 7.4.
-//
-// Round-off: the error of a sum of m rounded terms is at most m u times the sum of their absolute values (higham2002,
-// eq. (3.5)). Stage positions and velocities are such sums. Forces are assumed to be evaluated backward stably: their
-// errors are those of exact forces at arguments with relative errors of a few u.
 #pragma once
 
 #include <Eigen/Dense>
@@ -36,8 +32,6 @@ class ForcedGalerkinPath {
   Eigen::MatrixXd impulses(const Eigen::MatrixXd& nodes) const;
   /// Derivatives of all G_j with respect to all positions, square.
   Eigen::MatrixXd impulse_jacobian(const Eigen::MatrixXd& nodes) const;
-  /// Bound of the round-off in the G_j, for both formulas.
-  Eigen::MatrixXd roundoff(const Eigen::MatrixXd& nodes) const;
 
   /// A formula for the G_j: that above, or an equivalent one.
   using Impulses = std::function<Eigen::MatrixXd(const Eigen::MatrixXd& nodes)>;
@@ -49,33 +43,13 @@ class ForcedGalerkinPath {
   /// converge.
   std::optional<Eigen::MatrixXd> leaving(const Impulses& impulses, const Eigen::VectorXd& q, const Eigen::VectorXd& p,
                                          const Eigen::VectorXd& v) const;
-  /// Bound of the differences of G_first and G_last (first and second column) between two paths with the same ends,
-  /// each computed by its own formula.
-  Eigen::MatrixXd end_roundoff(const Eigen::MatrixXd& nodes) const;
-
-  /// Force and momentum at a stage, and their linearisation.
-  struct Stage {
-    Eigen::VectorXd q, v;
-    double value = 0.0;                            ///< L, J
-    Eigen::VectorXd force, momentum;               ///< F, N, and P, kg m/s
-    Eigen::VectorXd force_size;                    ///< sum of the absolute values of the terms of F, N
-    Eigen::VectorXd impulse_size;                  ///< the same of P, kg m/s
-    Eigen::MatrixXd by_q, by_v;                    ///< derivatives of F
-    Eigen::MatrixXd momentum_by_q, momentum_by_v;  ///< derivatives of P
-    Eigen::MatrixXd stiffness;                     ///< absolute values of second derivatives of L by q
-  };
-  std::vector<Stage> stages(const Eigen::MatrixXd& nodes) const;
-
-  const GalerkinRule& rule() const { return rule_; }
-  Eigen::Index size() const { return size_; }
-  double step() const { return h_; }
-  /// Round-off of a sum relative to the sum of the absolute values: m u.
-  double rounding() const { return rounding_; }
 
  private:
-  /// Computes the values of a stage without second derivatives, and those that need them.
+  /// The values at a stage of a path.
+  struct Stage {
+    Eigen::VectorXd q, v, force, momentum;  // F in N, P in kg m/s
+  };
   void evaluate(Eigen::Index stage, const Eigen::MatrixXd& nodes, Stage& values) const;
-  void linearise(Eigen::Index stage, const Eigen::MatrixXd& nodes, Stage& values) const;
   double time_of(Eigen::Index stage) const { return time_ + h_ * rule_.positions.row(stage).dot(rule_.nodes); }
   /// Newton's method for `count` nodes from column `from` on, with the equations of the nodes from `first` on.
   std::optional<Eigen::MatrixXd> solve(const Impulses& impulses, Eigen::MatrixXd nodes, Eigen::Index from,
@@ -84,10 +58,8 @@ class ForcedGalerkinPath {
   Eigen::Index size_;
   std::shared_ptr<const Lagrangian> lagrangian_;
   NonconservativeForce force_;
-  Eigen::MatrixXd damping_;
   GalerkinRule rule_;
   double h_;
-  double rounding_;
   double time_ = 0.0;
 };
 

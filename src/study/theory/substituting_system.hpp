@@ -30,15 +30,12 @@ class SubstitutingSystem {
   /// equations of the substitute have no solution F2 either if q + tau M^-1 p / 2 vanishes instead (for one particle
   /// 1 + tau^2 (K + K~)/4 = 0).
   struct Substitute {
-    Eigen::VectorXd stiffness;     ///< diagonal of K~, N/m; not finite where undefined
-    int undefined = 0;             ///< number of undefined components
-    bool is_defined = false;       ///< whether there is an F2; if not, nothing below is set
-    Eigen::MatrixXd matrix;        ///< F2
-    double defect = 0.0;           ///< largest entry of |F2^T J F2 - J|
-    double defect_fraction = 0.0;  ///< largest ratio of an entry to its round-off bound
-    double defect_bound = 0.0;     ///< largest bound of an entry
-    Eigen::VectorXd difference;    ///< F2 z - F1 z
-    Eigen::VectorXd difference_bound;
+    Eigen::VectorXd stiffness;   ///< diagonal of K~, N/m; not finite where undefined
+    int undefined = 0;           ///< number of undefined components
+    bool is_defined = false;     ///< whether there is an F2; if not, nothing below is set
+    Eigen::MatrixXd matrix;      ///< F2
+    double defect = 0.0;         ///< largest entry of |F2^T J F2 - J|
+    Eigen::VectorXd difference;  ///< F2 z - F1 z
   };
 
   /// The state after the damped step from (q, p): F1 z.
