@@ -217,6 +217,25 @@ class QuantityFile:
         dataset = self._find_dataset(path)
         return "" if dataset is None else _text(dataset, name)
 
+    @report_read_errors
+    def group_attribute(self, group, name):
+        """An attribute of a group as text; empty if there is none.
+
+        Parameters
+        ----------
+        group : str
+            Path of the group, with dots or slashes.
+        name : str
+            Name of the attribute.
+
+        Returns
+        -------
+        str
+            Its text.
+        """
+        item = self.file.get(group) or self.file.get(group.replace(".", "/"))
+        return "" if item is None else _text(item, name)
+
     def _select(self, path, several=False):
         """The values selected by the indices of a path: one in each row, or with `several` all remaining components."""
         name, indices = _parse_path(path)

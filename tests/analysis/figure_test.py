@@ -349,6 +349,40 @@ class FigureTest(unittest.TestCase):
         self.assertEqual(drawn.axes[0].collections[0].get_array().size, 1200 * 50)
         self.assertEqual((len(drawn.axes[0].lines), len(drawn.legends)), (0, 0))
 
+    def test_fronts_are_those_of_the_line_and_the_integrator_that_the_study_examined(self):
+        synthetic.wave(self.path)
+        for named, lines in (("closed", 2), ("other", 0)):
+            with h5py.File(self.path, "r+") as file:
+                file["wave"].attrs["integrator"] = named
+            drawn = self.draw()
+            self.assertEqual((len(drawn.axes[0].lines), len(drawn.legends)), (lines, lines // 2))
+        tables = "".join(f'[[environments]]\nkind = "spring-mass-line"\nname = "{name}"\n' for name in ("z", "a"))
+        for shown, lines in (("z", 2), ("a", 0)):
+            of = f"closed.displacement_{shown}"
+            synthetic.wave(self.path, f'{tables}[figure]\nkind = "wave"\n[[figure.panels]]\nseries = [{{ of = "{of}" }}]\n')
+            with h5py.File(self.path, "r+") as file:
+                file.copy("closed/displacement", "closed/displacement_a")
+                file.move("closed/displacement", "closed/displacement_z")
+            self.assertEqual(len(self.draw().axes[0].lines), lines)
+
+    def test_a_front_that_was_not_found_has_no_entry_in_the_legend(self):
+        synthetic.wave(self.path)
+        with h5py.File(self.path, "r+") as file:
+            file["wave/front_site"][...] = 0.0
+        texts = [text.get_text() for text in self.draw().legends[0].get_texts()]
+        self.assertEqual(texts, ["theory: front 2.00 sites/s, echo at 40.00 s"])
+
+    def test_numbers_beside_a_surface_are_not_cut(self):
+        for factor in (1.0, 1e-3, 123.456):
+            synthetic.wave(self.path)
+            with h5py.File(self.path, "r+") as file:
+                file["closed/displacement"][...] *= factor
+            drawn = self.draw()
+            drawn.canvas.draw()
+            (surface,) = (axes for axes in drawn.axes if axes.name == "3d")
+            box = surface.get_tightbbox(drawn.canvas.get_renderer())
+            self.assertLessEqual(box.x1, drawn.bbox.width)
+
     def test_the_surface_of_a_wave_hides_facets_behind_it(self):
         # Facets at height 1 are nearest to the viewer, so that nothing hides them: the latest times, and the first sites.
         for shape, selection in ((60, 40), np.s_[-30:, :]), ((4, 40), np.s_[:, :20]):

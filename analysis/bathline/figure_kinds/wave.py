@@ -17,11 +17,13 @@ from mpl_toolkits.mplot3d.proj3d import proj_transform
 from bathline import legend, style
 from bathline.axis_limits import mask_undrawable
 from bathline.exceptions import AnalysisError
+from bathline.integrators import integrator_of
 from bathline.values import as_python
 
 MAX_CELLS = 1200  # along each axis of the map: more than the figure has pixels
 MAX_FACETS = 600  # along each axis of the surface
 MAX_RINGS = 24
+ZOOMS = (0.95, 0.9, 0.85, 0.8, 0.75, 0.7)  # of the surface
 
 
 def draw(result, spec):
@@ -110,20 +112,30 @@ def _draw_surface(axes, site, time, values, colors, labels):
     matplotlib's own surface sorts its facets and creates an object for each whenever it is drawn, which takes seconds.
     Here the rows of the file, and in each row the sites from the far end, are already ordered from back to front.
     """
-    axes.set_box_aspect((1.4, 1.4, 0.7), zoom=0.95)
     axes.view_init(elev=38, azim=122)
     rows, columns = (np.unique(np.linspace(0, size - 1, min(size, MAX_FACETS)).astype(int)) for size in values.shape)
     sites, times = np.meshgrid(site[columns[::-1]], time[rows])
     heights = values[np.ix_(rows, columns[::-1])]
     axes.auto_scale_xyz(sites, times, heights)
-    x, y, _ = proj_transform(sites.ravel(), times.ravel(), heights.ravel(), axes.get_proj())
-    corners = np.column_stack([x, y]).reshape(*heights.shape, 2)
-    mesh = _ProjectedMesh(corners, array=heights[:-1, 1:], edgecolors="none", antialiased=False, **colors)
-    axes.add_collection(mesh, autolim=False)
     # The label of the vertical axis would extend beyond the figure.
     axes.set_title(f"(b) {labels[2]}")
     axes.set_xlabel(labels[0])
     axes.set_ylabel(labels[1])
+    _fit_into_figure(axes)
+    x, y, _ = proj_transform(sites.ravel(), times.ravel(), heights.ravel(), axes.get_proj())
+    corners = np.column_stack([x, y]).reshape(*heights.shape, 2)
+    mesh = _ProjectedMesh(corners, array=heights[:-1, 1:], edgecolors="none", antialiased=False, **colors)
+    axes.add_collection(mesh, autolim=False)
+
+
+def _fit_into_figure(axes):
+    """Make three-dimensional axes as large as the numbers at their ticks allow, which no layout takes into account."""
+    figure = axes.get_figure()
+    for zoom in ZOOMS:
+        axes.set_box_aspect((1.4, 1.4, 0.7), zoom=zoom)
+        figure.draw_without_rendering()  # places the numbers
+        if axes.get_tightbbox(figure.canvas.get_renderer()).x1 <= figure.bbox.width:
+            return
 
 
 def _find_displacement(result, panel):
@@ -155,9 +167,12 @@ def _coarsen(values, axis):
 
 def _draw_fronts(axes, result, path, sites):
     """Draw the theoretical front and that of the run; return the handles of the legend."""
-    prefix = f"wave.{path.rpartition('.')[0]}"
+    label, _, variable = path.rpartition(".")
+    prefix = f"wave.{label}"
     if not result.has(f"{prefix}.front_speed"):
         prefix = "wave"
+    if result.group_attribute(prefix, "integrator") not in ("", label) or variable != _examined_variable(result, label):
+        return []
     handles = []
     head = sites[0] - (sites[1] - sites[0] if len(sites) > 1 else 1.0)
 
@@ -182,9 +197,19 @@ def _draw_fronts(axes, result, path, sites):
         options = {"linestyle": "none", "marker": "o", "markersize": 3, "markerfacecolor": "none"}
         options |= {"markeredgecolor": "black", "markeredgewidth": 0.6}
         options["label"] = f"this run: {_front_text(_number(result, f'{prefix}.front_speed'))}"
-        axes.plot(front.values[chosen], front.scale.values[chosen], **options)
-        handles.append(Line2D([], [], **options))
+        if len(chosen):
+            axes.plot(front.values[chosen], front.scale.values[chosen], clip_on=False, **options)
+            handles.append(Line2D([], [], **options))
     return handles
+
+
+def _examined_variable(result, label):
+    """The displacement that the wave study examines: that of the first line of an integrator."""
+    names = (integrator_of(result.recipe, label) or {}).get("environments")
+    names = names or [table.get("name") for table in result.recipe.get("environments", [])]
+    variables = result.variables(label)
+    of_names = [f"displacement_{name}" for name in names if f"displacement_{name}" in variables]
+    return (of_names or ["displacement"])[0]
 
 
 def _number(result, path):
