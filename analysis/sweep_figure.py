@@ -25,7 +25,7 @@ def main(arguments=None):
         Exit code.
     """
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("files", nargs="+", metavar="FILE.h5", help="results of one sweep")
+    parser.add_argument("files", nargs="+", metavar="FILE.h5", help="results of one sweep, or their folder")
     parser.add_argument("--of", required=True, action="append", metavar="QUANTITY", help="path of a number, or a claim")
     parser.add_argument("--against", required=True, metavar="KEY", help="a swept key, such as time.step")
     parser.add_argument("--xscale", choices=["linear", "log"], default="linear")

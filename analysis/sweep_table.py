@@ -18,6 +18,7 @@ from bathline.isolated_process import run_isolated
 from bathline.exceptions import AnalysisError
 from bathline.result_file import RunResult
 from bathline.sweep_settings import settings_of, sweep_order_key
+from bathline.sweeps import files_of_sweep
 
 
 def row_of(path, quantities):
@@ -107,14 +108,12 @@ def main(arguments=None):
         Exit code.
     """
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("files", nargs="+", metavar="FILE.h5")
+    parser.add_argument("files", nargs="+", metavar="FILE.h5", help="results of one sweep, or their folder")
     parser.add_argument("-o", "--output", help="CSV file, by default standard output")
     parser.add_argument("--of", action="append", default=[], metavar="QUANTITY", help="path of an additional number")
     options = parser.parse_args(arguments)
     ordered, code = [], 0
-    for path in sorted(options.files):
-        if ".checkpoint." in path:
-            continue
+    for path in sorted(files_of_sweep(options.files)):
         try:
             order, row, missing = run_isolated(row_of, path, options.of)
         except Exception as error:  # an error caused by a damaged file must not end the table

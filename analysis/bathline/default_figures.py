@@ -233,10 +233,14 @@ def _profile_panels(result, labels):
     ):
         keys = {"error": f"{variable}_error", "xlabel": xlabel, "ylabel": ylabel}
         panel = panel_of_labels(result, "ensemble", labels, variable, title, **keys)
-        for series in panel["series"] if panel else []:
+        if not panel:
+            continue
+        for series in panel["series"]:
             series |= {"scale": scale} if scale != 1.0 else {}
             series |= {"style": "points"} if particles <= MAX_MARKED_VALUES else {}
-        panels += [panel] if panel else []
+        # Bars at the first and the last particle would hide in the frame.
+        numbers = result.read(panel["series"][0]["of"]).scale.values
+        panels.append(panel | {"xlim": [float(numbers[0]) - 0.5, float(numbers[-1]) + 0.5]})
     return panels
 
 

@@ -10,10 +10,12 @@ from importlib import import_module
 
 def main() -> int:
     """Run the command; returns the exit code."""
-    kind = sys.argv[1] if len(sys.argv) > 1 else "--help"
+    kind = sys.argv[1] if len(sys.argv) > 1 else ""
+    if kind in ("-h", "--help"):
+        print(__doc__.rstrip())
+        return 0
     if kind not in ("table", "figure"):
-        is_help = kind in ("-h", "--help")
-        print(__doc__.rstrip(), file=sys.stdout if is_help else sys.stderr)
-        return 0 if is_help else 2
+        print(f"bathline-sweep: {f'unknown word {kind!r}; ' if kind else ''}begin with table or figure", file=sys.stderr)
+        return 2
     sys.argv[0:2] = [f"bathline-sweep {kind}"]
     return import_module(f"bathline.commands.sweep_{kind}").main()

@@ -325,7 +325,7 @@ def open_sweep(files: str | os.PathLike | Iterable[str | os.PathLike]) -> Sweep:
     Parameters
     ----------
     files : str, path-like or iterable of path-like
-        A pattern such as "out/sw.*.h5", a folder, or the files. Checkpoints are left out.
+        A pattern such as "out/sw.*.h5", a folder, or files and folders. Checkpoints are left out.
 
     Returns
     -------
@@ -337,19 +337,36 @@ def open_sweep(files: str | os.PathLike | Iterable[str | os.PathLike]) -> Sweep:
     AnalysisError
         If there is no file, or one cannot be read.
     """
-    if isinstance(files, str | os.PathLike):
-        pattern = os.path.join(files, "*.h5") if os.path.isdir(files) else os.fspath(files)
-        paths = sorted(glob.glob(pattern)) or ([pattern] if os.path.exists(pattern) else [])
-    else:
-        pattern, paths = "the list", [os.fspath(path) for path in files]
-    paths = [path for path in paths if ".checkpoint." not in os.path.basename(path)]
+    given = [files] if isinstance(files, str | os.PathLike) else list(files)
+    if given == [files] and not os.path.exists(files):
+        given = sorted(glob.glob(os.fspath(files)))
+    paths = files_of_sweep(given)
     if not paths:
-        raise AnalysisError(f"{pattern}: no result files")
+        raise AnalysisError(f"{os.fspath(files) if isinstance(files, str | os.PathLike) else 'the list'}: no result files")
     results = [RunResult(path) for path in paths]
     results.sort(key=lambda result: sweep_order_key(result.settings, str(result.attributes.get("recipe", ""))))
     sweep = Sweep([result.path for result in results])
     sweep.results = results
     return sweep
+
+
+def files_of_sweep(paths):
+    """The result files among files and folders.
+
+    Parameters
+    ----------
+    paths : iterable of path-like
+        Files, and folders that contain files.
+
+    Returns
+    -------
+    list of str
+        Files as given, and those of folders in the order of their names, without checkpoints.
+    """
+    files = []
+    for path in map(os.fspath, paths):
+        files += sorted(glob.glob(os.path.join(glob.escape(path), "*.h5"))) if os.path.isdir(path) else [path]
+    return [path for path in files if ".checkpoint." not in os.path.basename(path)]
 
 
 def _error_of(result, quantity):

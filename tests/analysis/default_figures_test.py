@@ -267,7 +267,9 @@ class DefaultTest(unittest.TestCase):
         self.assertIn("particle 0", panels)
         momenta = '[figure]\nkind = "wave"\n[[figure.panels]]\nseries = [{ of = "verlet.p" }]\n'
         _, result = self.drawn(long + momenta)
-        self.assertTrue(any("momentum (kg m/s)" in axes.get_title() for axes in result.plot().axes))
+        drawn = result.plot().axes
+        self.assertTrue(any("momentum (kg m/s)" in axes.get_title() for axes in drawn))
+        self.assertEqual(drawn[0].get_xlabel(), "particle")
         _, result = self.drawn(long.replace("[time]", "particle_energies = true\nbond_currents = true\n[time]"))
         energies = result["verlet"].particle_energy
         self.assertEqual((energies.dims, result["verlet"].bond_current.dims[1]), (("time", "particle"), "bond"))
@@ -290,9 +292,9 @@ class DefaultTest(unittest.TestCase):
         (bars,) = profile.collections
         lengths = [np.ptp(segment[:, 1]) for segment in bars.get_segments()]
         np.testing.assert_allclose(lengths, 4.0 * result.quantity("ensemble.verlet.kinetic_mean_error"))
-        # The marks of the first and the last particle are not cut.
+        # The marks of the first and the last particle are not cut, and the frame does not hide their bars.
         self.assertFalse(profile.lines[0].get_clip_on())
-        self.assertEqual(profile.get_xlim(), (0.0, 7.0))
+        self.assertEqual((profile.get_xlim(), current.get_xlim()), ((-0.5, 7.5), (-0.5, 6.5)))
 
     def test_covariance_shows_temperatures_and_noise_minus_friction(self):
         chain = (

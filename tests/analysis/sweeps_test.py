@@ -176,6 +176,11 @@ class SweepsTest(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
             for name in files:
                 self.assertTrue((self.folder / name).is_file())
+            # A folder stands for the results in it.
+            of_folder = subprocess.run(
+                [sys.executable, synthetic.SOURCE / "analysis" / script, self.folder, *options], capture_output=True, text=True
+            )
+            self.assertEqual((of_folder.returncode, of_folder.stderr), (0, ""))
         with open(self.folder / "t.csv", newline="") as file:
             rows = list(csv.DictReader(file))
         self.assertEqual([row["time.step"] for row in rows], ["0.05", "0.1", "0.02"])
@@ -213,6 +218,14 @@ class SweepsTest(unittest.TestCase):
         for bars in axes.collections:
             for path in bars.get_paths():
                 self.assertFalse(axes.transData.transform_path(path).intersects_bbox(box, filled=False))
+
+    def test_the_command_says_what_it_needs(self):
+        for words, code, text in (([], 2, "begin with table or figure"), (["tabel"], 2, "unknown word 'tabel'"), (["-h"], 0, "many.csv")):
+            command = [sys.executable, "-c", "from bathline.sweep_command import main; raise SystemExit(main())", *words]
+            environment = {**os.environ, "PYTHONPATH": str(synthetic.SOURCE / "analysis")}
+            done = subprocess.run(command, capture_output=True, text=True, env=environment)
+            self.assertEqual(done.returncode, code)
+            self.assertIn(text, done.stdout + done.stderr)
 
     def test_no_points_are_an_empty_dataset(self):
         sweep = bathline.sweep(RECIPE, points=[], progress=False)

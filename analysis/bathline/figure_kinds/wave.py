@@ -67,7 +67,7 @@ def draw(result, spec):
     norm = Normalize(0.0 if is_positive else -largest, largest)
     colors = {"cmap": style.diverging_map(is_positive), "norm": norm, "rasterized": True}
     labels = [
-        style.with_units(panel.get("xlabel") or "site", site.units),
+        style.with_units(panel.get("xlabel") or _scale_name(site), site.units),
         style.with_units(panel.get("ylabel") or "time", time.units),
         style.with_units(
             series.get("name")
@@ -152,6 +152,11 @@ def _find_displacement(result, panel):
         f"{result.path}: no 'displacement' in {named or ', '.join(result.labels)}; `snapshots = 10` in `[output]` "
         "stores it at every tenth step of a closed run with a line"
     )
+
+
+def _scale_name(scale):
+    """`particle` of closed.particle, `site` of closed.site_line."""
+    return scale.path.rpartition(".")[2].partition("_")[0] or "site"
 
 
 def _coarsen(values, axis):
