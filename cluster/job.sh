@@ -9,9 +9,9 @@ follow_up_options() {
   follow_up=()
   for word in "$@"; do
     case $word in
-      -[NnctaoeJdbBwFmGW]* | --node* | --ntasks* | --cpus-per-* | --time* | --array* | --output* | --error* | --job-name* | \
+      -[NnctaoeJdbBwFmGWH]* | --node* | --ntasks* | --cpus-per-* | --time* | --array* | --output* | --error* | --job-name* | \
         --dependency* | --begin* | --signal* | --mem* | --exclusive* | --distribution* | --open-mode* | --wait* | --switches* | \
-        --requeue | --no-requeue | --gpus* | --gres* | --threads-per-core* | --hint* | --parsable) kept=no ;;
+        --requeue | --no-requeue | --hold | --sockets-per-node* | --cores-per-socket* | --core-spec* | --contiguous | --gpus* | --gres* | --threads-per-core* | --hint* | --parsable) kept=no ;;
       -*)
         kept=yes
         follow_up+=("$word")
@@ -44,13 +44,14 @@ run_or_resume() {
         ;;
       -o | --output) result=${arguments[++i]-} ;;
       --output=*) result=${arguments[i]#*=} ;;
+      -o?*) result=${arguments[i]#-o} ;;
       --set | --unset) settings+=("${arguments[i]}" "${arguments[++i]-}") ;;
       --set=* | --unset=*) settings+=("${arguments[i]}") ;;
-      --element)
+      --element | --elements)
         element=yes
         ((++i))
         ;;
-      --element=*) element=yes ;;
+      --element=* | --elements=*) element=yes ;;
       --wall-time | --log-json) common+=("${arguments[i]}" "${arguments[++i]-}") ;;
       --wall-time=* | --log-json=*) common+=("${arguments[i]}") ;;
       -*) ;;

@@ -78,10 +78,19 @@ class SubmitTest(FolderTest):
         recipe = write_recipe(self.work_folder / "run.toml", OSCILLATOR)
         _, after = self.submit(recipe)
         self.assertTrue(after[-1].rstrip().endswith("figure.py run.h5 -o run"), after)
+        self.notes.unlink()
+        _, after = self.submit(recipe, "-oother.h5")
+        self.assertTrue(after[-1].rstrip().endswith("figure.py other.h5 -o other"), after)
+
+    def test_a_relative_folder_of_measurements_is_that_of_the_submission(self):
+        job, after = self.submit("-r", "1", "-o", "here", "--submit", script="scaling")
+        for words in (job, after):
+            self.assertIn(str(self.work_folder / "here"), words[-1])
+        self.assertTrue((self.work_folder / "here").is_dir())
 
     # Options of a site, in all forms, among those of the size of the run.
     SITE = ["-A", "project", "--partition=long", "--qos", "high", "-Ccpu", "--mail-type=END"]
-    SIZE = ["-N", "4", "--ntasks-per-node=48", "-t", "02:00:00", "--mem", "3G", "-J", "mine", "-omine.log", "--exclusive"]
+    SIZE = ["-N", "4", "--ntasks-per-node=48", "-t", "02:00:00", "--mem", "3G", "-J", "mine", "-omine.log", "--exclusive", "--hold", "--sockets-per-node=2"]
 
     def test_options_of_the_site_are_passed_on(self):
         recipe = write_recipe(self.work_folder / "run.toml", OSCILLATOR)
@@ -104,6 +113,13 @@ class SubmitTest(FolderTest):
         self.assertIn("--dependency=afterany:9", after)
         for wrong in ([], ["0"], ["many"]):
             self.submit("--chain", *wrong, code=2)
+            self.submit("-N", "4", "--chain", *wrong, "--", recipe, code=2)
+        for words in (["-N", "4", "--chain", "2", "--"], ["-N", "4", "--chain=2", "--"], ["--chain", "2", "-N", "4", "--"]):
+            self.notes.unlink()
+            job, _, _ = self.submit(*words, recipe)
+            self.assertEqual(job[:-2], ["--parsable", "-N", "4", "--no-requeue"])
+        self.notes.unlink()
+        self.assertEqual(len(self.submit("--chain", "2", recipe)), 3)
 
     def test_nothing_starts_mpi_on_a_login_node(self):
         ends = self.shim("int MPI_Init_thread(int* c, char*** v, int r, int* p) { __builtin_trap(); }")
@@ -207,7 +223,7 @@ class JobTest(FolderTest):
             _, notes = self.job("submit.pbs", code=85, PBS_JOBID="7", BATHLINE_QSUB=f"{quote}{options}{quote}", **variables)
             self.assertEqual(notes[:6], ["qsub", *options.split(), "-v"])
             self.assertIn(f"RECIPE={self.recipe},FILE=p.h5,WALL_TIME=1e-6,BATHLINE_LAUNCH=mpiexec,BATHLINE_MODULES=", notes[6])
-            self.assertTrue(notes[6].endswith(f",BATHLINE_QSUB='{options}'"), notes[6])
+            self.assertTrue(notes[6].endswith(f",BATHLINE_ROOT={SOURCE},BATHLINE_QSUB='{options}'"), notes[6])
 
     def test_a_chain_resumes_and_ends(self):
         arguments = ["-o", "r.h5", self.recipe]
