@@ -352,7 +352,8 @@ class QuantityFile:
                     return dataset
             return None
 
-        return search(self.file, path.replace("/", ".").split("."))
+        parts = path.replace("/", ".").split(".")
+        return search(self.file, parts) if all(parts) else None
 
     def _available_names(self, path):
         """Text with the variables of the group of a missing one, or with the groups if the group is missing too."""

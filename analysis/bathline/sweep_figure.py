@@ -78,7 +78,7 @@ def _check(sweep, quantities, against, xscale, yscale):
         if scale not in ("linear", "log"):
             raise AnalysisError(f"'{scale}' is not a scale of an axis: these are 'linear' and 'log'")
     values = {quantity: np.array(sweep.numbers(quantity), dtype=float) for quantity in quantities}
-    positions, names = _positions([result.settings.get(against) for result in sweep])
+    positions, names = _positions([settings[against] for settings in sweep.settings])
     if names and xscale == "log":
         raise AnalysisError(f"'{against}' has values that are no numbers, which a logarithmic axis needs")
     scales = [(quantity, yscale, numbers) for quantity, numbers in values.items()]
@@ -97,7 +97,7 @@ def _draw_curves(axes, sweep, quantities, against, xscale, yscale):
     """Draw the curves and label the axes; return the handles of the legend."""
     axes.set_xscale(xscale)
     axes.set_yscale(yscale)
-    positions, names = _positions([result.settings.get(against) for result in sweep])
+    positions, names = _positions([settings[against] for settings in sweep.settings])
     if names:
         # Long names are rotated so that they do not overlap.
         rotation = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"} if sum(map(len, names)) > 40 else {}
@@ -127,9 +127,9 @@ def _curves(sweep, quantities, against, positions):
     """Name, quantity and points (position, number, error) of every curve; the name distinguishes it from the others."""
     curves, others = {}, sweep.keys_beside(against)
     for quantity in quantities:
-        values = zip(sweep, positions, sweep.numbers(quantity), sweep.errors(quantity))
-        for result, position, *value in values:
-            rest = [f"{key} = {_text(result.settings.get(key))}" for key in others]
+        values = zip(sweep.settings, positions, sweep.numbers(quantity), sweep.errors(quantity))
+        for settings, position, *value in values:
+            rest = [f"{key} = {_text(settings[key])}" for key in others]
             name = ", ".join([quantity, *rest] if len(quantities) > 1 else rest)
             curves.setdefault((name, quantity), []).append((position, *value))
     return [(*key, points) for key, points in curves.items() if np.isfinite([y for _, y, _ in points]).any()]

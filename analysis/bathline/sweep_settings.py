@@ -30,6 +30,32 @@ def settings_of(text):
     return settings
 
 
+def value_in_recipe(recipe, key):
+    """The value of a dotted key in a recipe.
+
+    Parameters
+    ----------
+    recipe : dict
+        The recipe with all defaults.
+    key : str
+        As in `--set`: elements of lists are named by their index, their `name` or, of integrators, their `method`.
+
+    Returns
+    -------
+    object
+        None if the recipe has no such key.
+    """
+    value = recipe
+    for part in key.split("."):
+        if isinstance(value, list):
+            names = [item.get("name") or item.get("method") if isinstance(item, dict) else None for item in value]
+            index = names.index(part) if part in names else int(part) if part.isdigit() else len(value)
+            value = value[index] if index < len(value) else None
+        else:
+            value = value.get(part) if isinstance(value, dict) else None
+    return value
+
+
 def sweep_order_key(settings, recipe):
     """Sort key for the results of one sweep: the positions of their values in the recipe's table `sweep`.
 

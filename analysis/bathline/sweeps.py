@@ -13,7 +13,7 @@ import numpy as np
 from bathline.exceptions import AnalysisError
 from bathline.result_file import RunResult
 from bathline.statistic import STATISTICS
-from bathline.sweep_settings import sweep_order_key
+from bathline.sweep_settings import sweep_order_key, value_in_recipe
 from bathline.toml_values import inline_toml
 
 if TYPE_CHECKING:
@@ -63,19 +63,25 @@ class Sweep:
         """pandas.DataFrame : One row for each result: the swept keys, then the measured value of every claim."""
         import pandas
 
-        return pandas.DataFrame(
-            [{**result.settings, **{claim.name: claim.measured for claim in result.claim_list()}} for result in self]
-        )
+        claims = [{claim.name: claim.measured for claim in result.claim_list()} for result in self]
+        return pandas.DataFrame([{**settings, **measured} for settings, measured in zip(self.settings, claims)])
 
     @cached_property
     def keys(self) -> list[str]:
         """list of str : The swept keys, in alphabetical order."""
         return sorted({key for result in self for key in result.settings})
 
+    @cached_property
+    def settings(self) -> list[dict]:
+        """list of dict : Values of the swept keys of every result; where it does not set a key, that of its recipe."""
+        return [
+            {key: result.settings.get(key, value_in_recipe(result.recipe, key)) for key in self.keys} for result in self
+        ]
+
     @property
     def dataset(self) -> "xarray.Dataset":
         """xarray.Dataset : All claims and all single numbers of the results over the swept keys; see `select`."""
-        claims = [claim.name for result in self.results[:1] for claim in result.claim_list()]
+        claims = dict.fromkeys(claim.name for result in self for claim in result.claim_list())
         numbers = [
             f"{group.replace('/', '.')}.{name}"
             for result in self.results[:1]
@@ -121,7 +127,7 @@ class Sweep:
         }
         variables = {}
         for quantity in quantities:
-            read = [self._quantity(result, quantity) for result in self]
+            read = self._quantities(quantity)
             self._add(variables, coordinates, quantity, [value for value, _ in read], list(dimensions), shape, positions)
             errors = [error for _, error in read]
             if any(error is not None for error in errors):
@@ -133,7 +139,7 @@ class Sweep:
 
     def _add(self, variables, coordinates, name, read, dimensions, shape, positions):
         """Add a variable from its values, units, description and scale in every result."""
-        first, units, long_name, scale = read[0]
+        first, units, long_name, scale = next((one for one in read if one[2]), read[0])
         if any(np.shape(values) != np.shape(first) for values, *_ in read):
             raise AnalysisError(
                 f"'{name}' is a series whose length differs between the results; a statistic makes it a number, as in "
@@ -149,6 +155,15 @@ class Sweep:
             if scale and all(np.array_equal(own, scale.values) for own in scales):
                 coordinates[inner[0]] = (inner[0], scale.values, {"units": scale.units, "long_name": scale.long_name})
         variables[name] = (dimensions + inner, values, {"units": units, "long_name": long_name})
+
+    def _quantities(self, name):
+        """`_quantity` of every result; a claim that a result does not make is NaN."""
+        is_claim = [any(claim.name == name for claim in result.claim_list()) for result in self]
+        missing = (np.array(np.nan), "", "", None), None
+        return [
+            self._quantity(result, name) if makes or not any(is_claim) else missing
+            for result, makes in zip(self, is_claim)
+        ]
 
     @staticmethod
     def _quantity(result, name):
@@ -166,7 +181,7 @@ class Sweep:
     def _dimensions(self):
         """Values of the keys of every dimension, and the position of every result in the dimensions."""
         keys = self.keys
-        columns = {key: [result.settings.get(key) for result in self] for key in keys}
+        columns = {key: [settings[key] for settings in self.settings] for key in keys}
         # A set of keys whose values determine each other changes together.
         labels = {key: [inline_toml(value) if value is not None else "" for value in columns[key]] for key in keys}
         groups = []
@@ -315,7 +330,7 @@ class Sweep:
         list of float
             NaN where there is none.
         """
-        errors = [self._quantity(result, quantity)[1] for result in self]
+        errors = [error for _, error in self._quantities(quantity)]
         return [float("nan") if error is None else float(error[0]) for error in errors]
 
 

@@ -227,6 +227,21 @@ class SweepsTest(unittest.TestCase):
             self.assertEqual(done.returncode, code)
             self.assertIn(text, done.stdout + done.stderr)
 
+    def test_sweeps_of_one_folder_are_one_over_all_their_keys(self):
+        for over in ({"system.k": [4.0, 1.0]}, {"integrators.verlet.method": ["rk4"]}):
+            bathline.sweep(RECIPE, over=over, folder=self.folder, progress=False)
+        bathline.sweep(RECIPE[: RECIPE.index("[[claims]]")], over={"system.k": [2.0]}, folder=self.folder, progress=False)
+        sweep = bathline.open_sweep(self.folder)
+        methods = ["stoermer-verlet", "stoermer-verlet", "stoermer-verlet", "rk4"]
+        points = sorted(zip(sweep.table["system.k"], sweep.table["integrators.verlet.method"], sweep.numbers("swing")), key=str)
+        self.assertEqual([point[:2] for point in points], sorted(zip([1.0, 2.0, 4.0, 4.0], sorted(methods, reverse=True)), key=str))
+        # A claim that a result does not make has no value there.
+        self.assertEqual([bool(np.isnan(swing)) for *_, swing in points], [False, True, False, False])
+        data = sweep.dataset
+        self.assertEqual(dict(data.swing.sizes), {"integrators.verlet.method": 2, "system.k": 3})
+        self.assertEqual(int(data.swing.notnull().sum()), 3)
+        self.assertEqual(len(sweep.plot("swing", against="system.k").axes[0].lines), 2)
+
     def test_no_points_are_an_empty_dataset(self):
         sweep = bathline.sweep(RECIPE, points=[], progress=False)
         self.assertEqual((len(sweep.dataset), len(sweep.table)), (0, 0))
