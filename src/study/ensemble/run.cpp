@@ -257,8 +257,8 @@ EnsembleBytes ensemble_bytes(const Experiment& experiment, const EnsembleOptions
   for (const Case& this_case : experiment.cases()) {
     const EnsembleColumns columns(experiment, options, this_case);
     double averaged = 0.0;
-    for (const Moments* moments : EnsembleMoments(columns).all())
-      averaged += 2.0 * static_cast<double>(moments->width());
+    EnsembleMoments moments(columns);
+    for (const Moments* each : moments.all()) averaged += 2.0 * static_cast<double>(each->width());
     const auto per_realisation =
         static_cast<double>(options.realisations) * static_cast<double>(options.measurements.per_realisation()) +
         static_cast<double>(std::min(options.saved_paths, options.realisations)) *
