@@ -305,36 +305,29 @@ void CommandLine::add_import() {
       ->required()
       ->check(CLI::IsMember(bath_format_names()))
       ->type_name("FORMAT");
-  for (const BathSpectrum& spectrum : bath_spectra()) {
+  for (const BathOption& option : bath_options()) {
     import_
         ->add_option_function<std::vector<double>>(
-            std::string("--") + spectrum.name,
-            [&source, &spectrum](const std::vector<double>& numbers) { source.spectra[spectrum.name] = numbers; },
-            spectrum.doc)
-        ->expected(spectrum.count)
-        ->type_name("NUMBERS");
+            std::string("--") + option.name,
+            [&source, &option](const std::vector<double>& numbers) { source.numbers[option.name] = numbers; },
+            option.doc)
+        ->expected(option.count)
+        ->type_name(option.count > 1 ? "NUMBERS" : "NUMBER");
   }
-  import_->add_option("--cutoff-type", source.cutoff_type, "of --power-law: exponential, gaussian or hard")
+  const auto add_word = [this, &source](const std::string& name, const char* doc) {
+    return import_->add_option_function<std::string>(
+        "--" + name, [&source, name](const std::string& word) { source.words[name] = word; }, doc);
+  };
+  add_word("cutoff-type", "of --power-law: exponential, the default, gaussian or hard")
       ->check(CLI::IsMember({"exponential", "gaussian", "hard"}))
-      ->capture_default_str()
       ->type_name("TYPE");
-  import_
-      ->add_option("--time-unit", source.time_unit,
-                   "unit of time of the file: s, ms, us, ns, ps, fs or atomic for a recipe in seconds, or a number")
+  add_word("time-unit",
+           "unit of time of the file: s, ms, us, ns, ps, fs or atomic for a recipe in seconds, or a number")
       ->type_name("UNIT");
-  import_
-      ->add_option("--mass", source.mass,
-                   "mass of the particle; of lammps-gld the file's unit of mass in that of the recipe")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str()
-      ->type_name("MASS");
   import_->add_option("--kT", source.kT, "kT of the bath (J)")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str()
       ->type_name("KT");
-  import_->add_option("--omega-max", source.omega_max, "of touchstone: frequency (rad/s) above which J is 0")
-      ->check(CLI::PositiveNumber)
-      ->type_name("OMEGA");
   import_
       ->add_option("-o,--output", import_request_.output,
                    "file to write, with its table beside it; default: standard output")

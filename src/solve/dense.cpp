@@ -110,48 +110,6 @@ Eigenpair fastest_growing(const MatrixXd& a, Growth growth) {
 
 MatrixXd matrix_exponential(const MatrixXd& matrix) { return matrix.exp(); }
 
-std::vector<EigenvalueTerm> eigenvalue_terms(const Eigen::RowVectorXd& row, const MatrixXd& a, const VectorXd& column) {
-  const Eigen::RealSchur<MatrixXd> schur(a);
-  MatrixXd t = schur.matrixT(), u = schur.matrixU();
-  const Index n = t.rows();
-  const auto splits_pair = [&](Index i) { return i > 0 && i < n && t(i, i - 1) != 0.0; };
-  for (Index i = 0; i + 1 < n; ++i) {
-    if (splits_pair(i) || splits_pair(i + 2)) continue;
-    const Eigen::Matrix2d block = t.block<2, 2>(i, i);
-    const double mean = block.trace() / 2.0, size = block.norm(), half = (block(0, 0) - block(1, 1)) / 2.0;
-    const Eigen::Matrix2d nilpotent = block - mean * Eigen::Matrix2d::Identity();
-    const bool has_one_value = std::abs(half * half + block(0, 1) * block(1, 0)) < 1e-12 * size * size;
-    if (!has_one_value || nilpotent.norm() < 1e-10 * size) continue;
-    const Eigen::RowVector2d longer = nilpotent.row(nilpotent.row(0).norm() < nilpotent.row(1).norm() ? 1 : 0);
-    const Eigen::Vector2d kernel = Eigen::Vector2d(-longer[1], longer[0]).normalized();
-    Eigen::Matrix2d turn;
-    turn << kernel[0], -kernel[1], kernel[1], kernel[0];
-    t.middleRows(i, 2) = (turn.transpose() * t.middleRows(i, 2)).eval();
-    t.middleCols(i, 2) = (t.middleCols(i, 2) * turn).eval();
-    u.middleCols(i, 2) = (u.middleCols(i, 2) * turn).eval();
-    t(i, i) = t(i + 1, i + 1) = mean;
-    t(i + 1, i) = -(1e-5 * mean) * (1e-5 * mean) / t(i, i + 1);
-    ++i;
-  }
-  // Real arithmetic: the two columns of a pair are the real and imaginary parts of an eigenvector.
-  const Eigen::EigenSolver<MatrixXd> solver(t);
-  const MatrixXd vectors = solver.pseudoEigenvectors();
-  const Eigen::RowVectorXd left = row * u * vectors;
-  const VectorXd right = vectors.fullPivLu().solve(u.transpose() * column);
-  std::vector<EigenvalueTerm> terms;
-  for (Index j = 0; j < n; ++j) {
-    const std::complex<double> rate = solver.eigenvalues()[j];
-    if (rate.imag() == 0.0) {
-      terms.push_back({rate, left[j] * right[j]});
-    } else if (rate.imag() > 0.0) {
-      terms.push_back({rate,
-                       {0.5 * (left[j] * right[j] + left[j + 1] * right[j + 1]),
-                        0.5 * (left[j + 1] * right[j] - left[j] * right[j + 1])}});
-    }
-  }
-  return terms;
-}
-
 Eigen::VectorXcd eigenvalues(const MatrixXd& square) {
   return Eigen::EigenSolver<MatrixXd>(square, false).eigenvalues();
 }

@@ -10,15 +10,6 @@ namespace bathline {
 
 Eigen::MatrixXd matrix_exponential(const Eigen::MatrixXd& matrix);
 
-/// 2 Re(weight exp(-rate t)) where the rate has a positive imaginary part, weight exp(-rate t) where it is real.
-struct EigenvalueTerm {
-  std::complex<double> rate, weight;
-};
-/// row exp(-a t) column as such terms. Where two eigenvalues are equal and share an eigenvector (a Jordan block), they
-/// become a pair whose imaginary parts are 1e-5 of the real one, which changes the sum by about 1e-11 of its size.
-std::vector<EigenvalueTerm> eigenvalue_terms(const Eigen::RowVectorXd& row, const Eigen::MatrixXd& a,
-                                             const Eigen::VectorXd& column);
-
 Eigen::VectorXcd eigenvalues(const Eigen::MatrixXd& square);
 /// Largest absolute value of the eigenvalues of a square matrix.
 double spectral_radius(const Eigen::MatrixXd& matrix);

@@ -81,7 +81,16 @@ class Import(FolderTest):
         mixed, plain = jordan(0.9, 0.4), jordan(3.0, 0.0)
         unit = ["--time-unit", "1"]
         i_pi = f"<x>\n<A shape='(5,5)' units='hertz*rad'>\n[{rows(mixed, ', ')}]</A></x>"
+        # Two equal pairs of damped oscillations in a chain, and three equal rates: Jordan blocks.
+        pairs, triple = np.zeros((5, 5)), np.eye(4)
+        pairs[0, 0], pairs[0, 1], pairs[1, 0] = 0.5, -1.0, 1.0
+        pairs[1:3, 1:3] = pairs[3:, 3:] = [[0.6, -1.1], [1.1, 0.6]]
+        pairs[1:3, 3:], pairs[0, 3], pairs[3, 0] = 0.2 * np.eye(2), -0.8, 0.8
+        triple[0], triple[1:, 0] = [2.0, -1.0, 0.3, 0.2], [1.0, 0.3, 0.2]
+        triple[1, 2] = triple[2, 3] = 0.4
         cases = [
+            ("lammps-gle", rows(pairs), unit, pairs),
+            ("lammps-gle", rows(triple), unit, triple),
             ("gle4md", "4\n" + rows(ARROW), unit, ARROW),
             ("lammps-gle", "# a comment\n" + rows(mixed), unit, mixed),
             ("gleqpy", rows(plain), unit, plain),
@@ -96,7 +105,7 @@ class Import(FolderTest):
                     self.assertAlmostEqual(environments[0]["damping"], matrix[0, 0], delta=1e-12)
                     for t in (0.0, 0.4, 3.0):
                         exact = -(matrix[0, 1:] @ expm(-matrix[1:, 1:] * t) @ matrix[1:, 0])
-                        self.assertAlmostEqual(kernel_of(environments[0], t), exact, delta=1e-11)
+                        self.assertAlmostEqual(kernel_of(environments[0], t), exact, delta=1e-9)
                     continue
                 t, v = self.velocity(environments)
                 np.testing.assert_allclose(v, velocities(matrix, t), rtol=0, atol=1e-9)
@@ -207,17 +216,44 @@ class Import(FolderTest):
         self.assert_code(outcome, 0)
         return tomllib.loads(target.read_text())["environments"]
 
-    def test_tables_of_kernels_are_read_by_recipes(self):
+    def test_tables_of_kernels_become_passive_sums(self):
         t = np.linspace(0.0, 40.0, 801)
-        target = self.new_folder() / "kernel.toml"
-        text = rows(np.column_stack([t, 0.8 * np.exp(-t)]))
-        environments = self.bath_file(target, "--from", "gleqpy", "--time-unit", "1", "--mass", "2", text=text)
-        (self.folder / "kernel.txt").write_text(target.with_suffix(".txt").read_text())
-        environments[0]["tolerance"] = 1e-3
-        times, v = self.velocity(environments)
-        drift = np.array([[0.0, -1.6], [1.0, 1.0]])
-        # The tolerance bounds the integral of the kernel's error, relative to 1.6, over the time of the run.
-        np.testing.assert_allclose(v, velocities(drift, times), rtol=0, atol=1e-3 * 1.6 * 5)
+        noise = 0.01 * np.random.default_rng(5).normal(size=len(t))
+        for name, table in (("smooth", 0.8 * np.exp(-t)), ("noisy", 0.8 * np.exp(-t) + noise)):
+            with self.subTest(name):
+                text = rows(np.column_stack([t, table]))
+                outcome, environments = self.imported(
+                    "--from", "gleqpy", "--time-unit", "1", "--mass", "2", text=text
+                )
+                self.assert_code(outcome, 0)
+                stated = float(outcome.out.split("absolute difference is ")[1].split(" of that")[0])
+                # On a grid within which the table is interpolated; two digits are stated.
+                fine = np.linspace(0.0, 40.0, 8001)
+                given, exact = 2 * np.interp(fine, t, table), 1.6 * np.exp(-fine)
+                fitted = np.array([kernel_of(environments[0], x) for x in fine])
+                measured = np.abs(fitted - given).sum() / np.abs(given).sum()
+                self.assertAlmostEqual(measured, stated, delta=0.05 * stated)
+                # Straight lines differ from the exponential by h^2/12 of its integral. A fit averages over noise: its
+                # error is far below the integral of that, 2 x 0.01 sqrt(2/pi) x 40 = 0.64.
+                error = np.abs(fitted - exact).sum() * 0.005
+                self.assertLess(error, 1.6 * (stated + 0.05**2 / 12) if name == "smooth" else 0.2 * 0.64)
+                # |v| and the answer to a force are at most 1 over the 5 s of the run.
+                times, v = self.velocity(environments)
+                drift = np.array([[0.0, -1.6], [1.0, 1.0]])
+                np.testing.assert_allclose(v, velocities(drift, times), rtol=0, atol=5 * error)
+
+    def test_covariances_of_scaled_momenta_and_comments_are_read(self):
+        # s in another unit, so that its variance is not kT, and a commented matrix before.
+        text = "<!-- <A>\n[0]</A> --><A shape = '(2,2)' units=\"hertz*rad\">[1, 1, -1, 2]</A><C shape='(2,2)'>[300, 0, 0, 400]</C>"
+        outcome, environments = self.imported("--from", "i-pi", text=text)
+        self.assert_code(outcome, 0)
+        self.assertIn("The noise of C has the temperature 300 in the unit of C", outcome.out)
+        self.assertAlmostEqual(kernel_of(environments[1], 0.3), math.exp(-0.6), delta=1e-12)
+
+    def test_lines_of_lammps_continue_after_an_ampersand(self):
+        text = "fix 1 all gld 1.0 1 2 82885 pprony & # no comment\n  0.5 1.0 & \n 1.0 0.01\n"
+        gld = self.bath("--from", "lammps-gld", "--time-unit", "1", text=text.replace(" # no comment", ""))
+        self.assertAlmostEqual(kernel_of(gld[0], 0.02), 0.5 * math.exp(-0.02) + 100.0 * math.exp(-2.0), delta=1e-12)
 
     def test_existing_files_are_kept(self):
         target = self.new_folder() / "bath.toml"
@@ -230,7 +266,10 @@ class Import(FolderTest):
         cold = ARROW.copy()
         cold[0, 0] = 0.5
         a = "<A shape='(2,2)'>[1, 1, -1, 2]</A>\n"
-        one = ["--time-unit", "1"]
+        one, omega = ["--time-unit", "1"], ["--omega-max", "13", "-o", self.folder / "port.toml"]
+        gld = "fix 1 all gld 1 1 2 82885 pprony"
+        six = np.eye(7) + np.diag(3.0 * np.ones(6), 1)
+        six[0], six[1:, 0] = [3.0, -1.0, 0.0, 0.0, 0.0, 0.0, 0.1], [1.0, 0.0, 0.0, 0.0, 0.0, 0.1]
         cases = [
             ("gle4md", "3\n" + rows(ARROW), one, "source:2: 25 numbers follow, but a square matrix"),
             ("gle4md", "1\n1 2\n3 x\n", one, "source:3: `x` is not a finite number"),
@@ -240,13 +279,46 @@ class Import(FolderTest):
             ("lammps-gle", rows(-ARROW), one, "is negative, which is no friction"),
             ("lammps-gle", rows(cold), one, "no bath at one temperature has this kernel"),
             ("lammps-gle", "1 1\n-1 -2", one, "do not decay"),
-            ("gleqpy", "1 1 0 0\n 0 1 1 0\n 0 0 1 1\n 1 0 0 1", one, "too close to a matrix with one eigenvector"),
+            ("gleqpy", rows(six), one, "too close to a matrix with one eigenvector"),
+            ("lammps-gle", "1 1\n-1 1e400", one, "source:2: `1e400` is not a finite number"),
+            ("lammps-gle", "1 1\n-1 nan", one, "source:2: `nan` is not a finite number"),
+            ("lammps-gle", "1 1e200\n-1 1", one, "the squares of the matrix are too large"),
+            ("lammps-gle", rows(ARROW), ["--time-unit", "1e-300"], "the squares of the matrix are too large"),
             ("i-pi", "\n<A shape='(4,9,9)'>[]</A>", one, "source:2: a matrix of shape (4,9,9)"),
-            ("i-pi", a + "<C shape='(2,2)'>[300, 0, 0, 400]</C>", one, "source:2: C is not a temperature times"),
+            ("i-pi", a + "<C shape='(2,2)'>[300, 50, 50, 300]</C>", one, "source:2: no bath at one temperature has"),
+            ("i-pi", a + "<C shape='(2,2)'>[-300, 0, 0, -300]</C>", one, "source:2: C is that of a negative temperature"),
+            ("i-pi", a + "<C shape='(2,2)'>[300, 1, 0, 300]</C>", one, "source:2: C must be symmetric"),
+            ("i-pi", a + "\n<C shape='(2,2)'>[300, 0, 0, 300]", one, "source:3: <C> must contain numbers and be closed"),
             ("i-pi", "<A shape='(2,2)'>[1, 1, 2]</A>", one, "3 numbers follow"),
+            ("i-pi", "<A shape='(3,3)'>[1, 1, -1, 2]</A>", one, "the shape is (3,3), but 4 numbers follow"),
+            ("i-pi", a + a, one, "source:2: a second <A> follows that of line 1"),
+            ("i-pi", "<A>[1, 1, -1, 2]", one, "source:1: <A> must contain numbers and be closed by </A>"),
+            ("i-pi", "<!-- " + a + "-->", one, "there is no element <A"),
+            ("i-pi", a + "<!-- ", one, "source:2: a comment <!-- must be closed"),
+            ("i-pi", "<A units='hertz' units='inversecm'>[1, 1, -1, 2]</A>", [], "source:1: `units` is given twice"),
+            ("i-pi", "<A units='fortnight'>[1, 1, -1, 2]</A>", [], "source:1: the unit `fortnight` of A is none of"),
+            ("i-pi", "<A units='hertz'>[1, 1, -1, 2]</A>", ["--time-unit", "ps"], "is not the unit that the file names"),
             ("i-pi", "<B/>", one, "there is no element <A"),
-            ("lammps-gld", "fix 1 all gld 1 1 2 82885 pprony 0.5 1", one, "source:1: N = 2 pairs"),
+            ("lammps-gld", gld + " 0.5 1", one, "source:1: N = 2 pairs"),
+            ("lammps-gld", gld + " 0.5 1 &\n 0.5 &\n", one, "source:1: `&` is not a finite number"),
+            ("lammps-gld", gld + " 1 1 1 1\n\n" + gld + " 1 1 1 1", one, "source:3: a second `fix ... gld` follows"),
+            ("lammps-gld", gld.replace("1 1 2", "1 3 2") + " 1 1 1 1", one, "source:1: the temperature goes from 1 to 3"),
+            ("lammps-gld", gld + " 1 1 1 1", ["--time-unit", "1e-200"], "too large"),
             ("lammps-gld", "pair_style lj", one, "there is no line `fix"),
+            ("gleqpy", "0 1\n1 0.5\n1 0.2\n", one, "source:3: the time 1 does not follow"),
+            ("gleqpy", "1 1\n2 0.5\n3 0.2\n", one, "source:1: the table of a kernel must begin at the time 0"),
+            ("gleqpy", "0 1\n1 0.5 3\n2 0.2\n", one, "source:2: must be two numbers"),
+            ("matrix-modes", "1 0\n1 0\n0 1\n2 0\n1", one, "source:5: the matrices of this mode have 1 columns"),
+            ("touchstone", "# Hz S RI R 50\n1 0.5 0\n1 0.5 0", omega, "source:3: frequencies must not be negative"),
+            ("touchstone", "# Hz S RI R 50\n1 -1 0\n2 -1 0", omega, "this port is lossless and damps nothing"),
+            ("touchstone", "# Hz S RI R 50\n1 1 0\n2 -1 0", omega, "source:2: S = 1 is an open port"),
+            ("touchstone", "# Hz S RI R 50\n1 1 1\n2 -1 0", omega, "source:2: |S| = 1.41421 is above 1"),
+            ("touchstone", "# Hz Z RI R 50\n1 1 1\n2 -1 0", omega, "source:1: `Z` is none of"),
+            ("touchstone", "# Hz S RI R\n1 1 1", omega, "source:1: R must be followed by a positive number"),
+            ("touchstone", "1 1 1 1 1", omega, "source:1: must be a frequency and two numbers, those of one port"),
+            ("qutip", None, ["--drude", "1", "1", "--time-unit", "ps"], "--time-unit is not for --from qutip"),
+            ("mpsdynamics", "1 1\n0.1\n1", one, "--time-unit is not for --from mpsdynamics, which has no options"),
+            ("qutip", None, ["--drude", "1e300", "1e-300"], "too large or small for doubles"),
             ("matrix-modes", "1 2\n1 0\n0 1\n0 1\n1 0", one, "source:1: P r + B w has the negative eigenvalue"),
             ("matrix-modes", "1 0\n1 0.5\n0 1", one, "source:1: P and B must be symmetric"),
             ("matrix-modes", "1 2\n1", one, "source:1: n rows of P must follow"),
@@ -263,7 +335,7 @@ class Import(FolderTest):
         for arguments, message in (
             (["--from", "qutip"], "give one spectrum, such as --drude 0.3 1.0"),
             (["--from", "i-pi"], "give the FILE to read"),
-            (["--from", "oqupy", "--drude", "1", "1"], "--drude is not a spectrum of oqupy"),
+            (["--from", "oqupy", "--drude", "1", "1"], "--drude is not for --from oqupy, which has --power-law"),
             (["--from", "qutip", "--drude", "1", "-1"], "-1 is not positive"),
             (["absent", "--from", "gle4md"], "cannot read absent"),
         ):

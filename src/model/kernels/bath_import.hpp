@@ -9,24 +9,21 @@ namespace bathline {
 
 /// What a bath is read from. Units are those of the recipe.
 struct BathSource {
-  std::string format;                                  ///< a name of bath_formats()
-  std::string file;                                    ///< path, for messages; "": none
-  std::string text;                                    ///< its content
-  std::map<std::string, std::vector<double>> spectra;  ///< numbers by the name of the spectrum
-  std::string cutoff_type = "exponential";
-  std::string time_unit;  ///< a number or a name; "": not given
-  double mass = 1.0;
-  double kT = 0.0;         ///< J
-  double omega_max = 0.0;  ///< rad/s; 0: not given
+  std::string format;                                       ///< a name of bath_format_names()
+  std::string file;                                         ///< path, for messages; "": none
+  std::string text;                                         ///< its content
+  std::map<std::string, std::vector<double>> numbers = {};  ///< by the name of a BathOption
+  std::map<std::string, std::string> words = {};            ///< "time-unit" and "cutoff-type", where they are given
+  double kT = 0.0;                                          ///< J
 };
 
-/// A spectral density that is typed by its numbers.
-struct BathSpectrum {
+/// An option of some formats that takes positive numbers.
+struct BathOption {
   const char* name;
   const char* doc;
   int count;  ///< of its numbers
 };
-const std::vector<BathSpectrum>& bath_spectra();
+const std::vector<BathOption>& bath_options();
 
 /// The names of the formats, and each with its description as lines of text.
 std::vector<std::string> bath_format_names();

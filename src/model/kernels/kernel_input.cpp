@@ -18,8 +18,6 @@ namespace bathline {
 
 namespace {
 
-using Rows = std::vector<std::array<double, 2>>;
-
 /// The parameters of the formula as a text that identifies them.
 std::string parameters_key(const Section& section) {
   std::string text;
@@ -45,17 +43,6 @@ std::optional<KernelInput> read_typed(const Section& section, const std::string&
     mistakes.add(section.where(key), fmt::format("{}: {}", key, error.what()));
   }
   return std::nullopt;
-}
-
-/// Linear interpolation between rows; 0 after the last. A density is 0 at w = 0.
-double between_rows(const Rows& rows, double x) {
-  const auto next =
-      std::upper_bound(rows.begin(), rows.end(), x, [](double position, const auto& row) { return position < row[0]; });
-  if (next == rows.end()) return x == rows.back()[0] ? rows.back()[1] : 0.0;
-  if (next == rows.begin()) return rows.front()[1] * x / rows.front()[0];
-  const auto& [x0, y0] = *(next - 1);
-  const auto& [x1, y1] = *next;
-  return y0 + (y1 - y0) * ((x - x0) / (x1 - x0));
 }
 
 std::optional<KernelInput> read_table(const Section& section, const std::string& key, const Communicator& communicator,
@@ -93,12 +80,22 @@ std::optional<KernelInput> read_table(const Section& section, const std::string&
     input.kinks.push_back(row[0]);
     input.cache_key += fmt::format("{} {};", row[0], row[1]);
   }
-  const auto shared = std::make_shared<const Rows>(*rows);
-  input.value = [shared](double x) { return between_rows(*shared, x); };
+  const auto shared = std::make_shared<const KernelTable>(*rows);
+  input.value = [shared](double x) { return interpolated(*shared, x); };
   return input;
 }
 
 }  // namespace
+
+double interpolated(const KernelTable& rows, double x) {
+  const auto next =
+      std::upper_bound(rows.begin(), rows.end(), x, [](double position, const auto& row) { return position < row[0]; });
+  if (next == rows.end()) return x == rows.back()[0] ? rows.back()[1] : 0.0;
+  if (next == rows.begin()) return rows.front()[1] * x / rows.front()[0];
+  const auto& [x0, y0] = *(next - 1);
+  const auto& [x1, y1] = *next;
+  return y0 + (y1 - y0) * ((x - x0) / (x1 - x0));
+}
 
 std::optional<KernelInput> read_kernel_input(const Section& section, const Communicator& communicator,
                                              Mistakes& mistakes) {

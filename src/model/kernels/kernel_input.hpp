@@ -1,6 +1,7 @@
 // Kernels and densities in recipes: a formula, or a table with linear interpolation.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <optional>
 #include <string>
@@ -13,6 +14,11 @@
 namespace bathline {
 
 constexpr const char* kernel_input_keys[] = {"kernel", "kernel_file", "spectral_density", "spectral_density_file"};
+
+/// The rows of a table: positions that rise, and values.
+using KernelTable = std::vector<std::array<double, 2>>;
+/// Linear interpolation between rows; 0 after the last, and from 0 at 0 to the first.
+double interpolated(const KernelTable& table, double x);
 
 /// A kernel or density to be represented, from a formula or a table.
 struct KernelInput {

@@ -1,0 +1,81 @@
+// A change of a matrix by c splits m equal eigenvalues by about c^(1/m), and changes its exponential by about c.
+// Tested by tests/command_line/import_test.py.
+#include "solve/exponential_terms.hpp"
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "solve/dense.hpp"
+
+namespace bathline {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+namespace {
+
+/// By the eigenvectors of a. In real arithmetic: the two columns of a pair are the real and imaginary parts of one.
+std::vector<EigenvalueTerm> terms_of_eigenvectors(const Eigen::RowVectorXd& row, const MatrixXd& a,
+                                                  const VectorXd& column) {
+  const Eigen::EigenSolver<MatrixXd> solver(a);
+  const MatrixXd vectors = solver.pseudoEigenvectors();
+  const Eigen::RowVectorXd left = row * vectors;
+  const VectorXd right = vectors.fullPivLu().solve(column);
+  std::vector<EigenvalueTerm> terms;
+  for (Index j = 0; j < a.rows(); ++j) {
+    const std::complex<double> rate = solver.eigenvalues()[j];
+    if (rate.imag() == 0.0) {
+      terms.push_back({rate, left[j] * right[j]});
+    } else if (rate.imag() > 0.0) {
+      terms.push_back({rate,
+                       {0.5 * (left[j] * right[j] + left[j + 1] * right[j + 1]),
+                        0.5 * (left[j + 1] * right[j] - left[j] * right[j + 1])}});
+    }
+  }
+  return terms;
+}
+
+double sum_at(const std::vector<EigenvalueTerm>& terms, double time) {
+  double sum = 0.0;
+  for (const auto& [rate, weight] : terms) {
+    sum += (rate.imag() > 0.0 ? 2.0 : 1.0) * (weight * std::exp(-rate * time)).real();
+  }
+  return sum;
+}
+
+}  // namespace
+
+ExponentialTerms exponential_terms(const Eigen::RowVectorXd& row, const MatrixXd& a, const VectorXd& column) {
+  const Eigen::RealSchur<MatrixXd> schur(a);
+  const MatrixXd& t = schur.matrixT();
+  const Eigen::RowVectorXd schur_row = row * schur.matrixU();
+  const VectorXd schur_column = schur.matrixU().transpose() * column, sizes = eigenvalues(t).cwiseAbs();
+  std::vector<std::pair<double, double>> exact;  // a time and the sum
+  for (double time = 1e-2 / a.norm(); time < 1e4 / a.norm(); time *= 2.0) {
+    exact.emplace_back(time, row.dot(matrix_exponential(-time * a) * column));
+  }
+  ExponentialTerms best{
+      .terms = {}, .size = row.norm() * column.norm(), .error = std::numeric_limits<double>::infinity()};
+  for (const double change : {0.0, 1e-12, 1e-11, 1e-10, 1e-9}) {
+    MatrixXd changed = t;
+    for (Index i = 0; i < t.rows(); ++i) {
+      for (Index j = 0; j < i; ++j) changed(i, j) -= change * std::min(sizes[i], sizes[j]);
+    }
+    std::vector<EigenvalueTerm> terms = terms_of_eigenvectors(schur_row, changed, schur_column);
+    double error = 0.0;
+    for (const auto& [time, sum] : exact) {
+      error = std::max(error, std::abs(sum_at(terms, time) - sum) / std::max(best.size, 1e-300));
+    }
+    if (!(error < best.error)) continue;
+    best.terms = std::move(terms);
+    best.error = error;
+    if (change == 0.0 && error < 1e-12) break;
+  }
+  return best;
+}
+
+}  // namespace bathline
