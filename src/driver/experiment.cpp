@@ -76,7 +76,17 @@ Experiment::Experiment(const Recipe& recipe, const Program& program, Mistakes& m
   }
   // Each environment is built once to find its own mistakes, which do not depend on the step.
   for (std::size_t index = 0; index < recipe_.environments.size(); ++index) {
-    where_readable([&] { build_environment(recipe_.environments[index], 1.0, communicator(), mistakes); });
+    where_readable([&] {
+      const Section& section = recipe_.environments[index];
+      const std::unique_ptr<Environment> environment = build_environment(section, 1.0, communicator(), mistakes);
+      if (!environment || !section.has(kt_in_time) || environment->properties().temperature_in_time) return;
+      mistakes.add(section.where("kT"),
+                   fmt::format("kT: the temperature of `{}` cannot depend on t, since sites keep that of their start, "
+                               "and terms of one noise have no ramp of their own: give a number, or an environment of "
+                               "the kind `damper`, or a `memory` with `stiffness` and positive `rate` without "
+                               "`quantum`",
+                               environment->name()));
+    });
   }
 }
 

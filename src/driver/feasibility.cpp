@@ -10,8 +10,9 @@
 #include <set>
 #include <string>
 
+#include "driver/dark_motions.hpp"
 #include "recipe/describe.hpp"
-#include "solve/dense.hpp"
+#include "solve/slowest_motion.hpp"
 #include "steppers/contact_lagrangian.hpp"
 #include "steppers/stability.hpp"
 #include "parallel/memory_budget.hpp"
@@ -610,7 +611,7 @@ void Feasibility::warn_of_mismatched_grids(std::size_t index) {
 
 void Feasibility::warn_of_limits(std::size_t index) {
   const Case& this_case = experiment_.readable_cases()[index];
-  if (this_case.noise) warn_of_undamped_motions(index);
+  warn_of_dark_motions(index);
   if (!this_case.closed) return;
   warn_of_mismatched_grids(index);
   if (!particle_frequency_) particle_frequency_ = particle_frequency(experiment_.system());
@@ -652,36 +653,44 @@ void Feasibility::warn_of_bound_modes(std::size_t index) {
       experiment_.readable_cases()[index].name, highest, edge));
 }
 
-// With white friction of their damping in the place of the environments, the linear equations have the same undamped
-// motions: those that move no head.
-void Feasibility::warn_of_undamped_motions(std::size_t index) {
-  constexpr Eigen::Index max_size = 100;
+void Feasibility::warn_of_dark_motions(std::size_t index) {
   const Case& this_case = experiment_.readable_cases()[index];
   const Problem& problem = build_problem(index);
-  const ParticleSystem& system = problem.system();
-  const Eigen::Index n = system.size();
-  if (!system.has_linear_forces() || !problem.has_linear_environments() || system.magnetic_field != 0.0 ||
-      n > max_size) {
-    return;
+  const std::optional<DarkMotions> motions = dark_motions(problem);
+  if (!motions) return;
+  const char* const at_start = motions->is_linearised ? ", with `couple` as it is near the start" : "";
+  if (!motions->frequencies.empty()) {
+    constexpr std::size_t max_named = 6;
+    std::vector<std::string> names;
+    for (const double frequency : motions->frequencies) {
+      if (names.size() == max_named) {
+        names.push_back(fmt::format("{} more", motions->frequencies.size() - max_named));
+        break;
+      }
+      names.push_back(frequency > 0.0 ? fmt::format("at {:.6g} rad/s", frequency) : "of constant velocity");
+    }
+    const bool is_one = names.size() == 1;
+    warnings_.push_back(
+        fmt::format("{}: no environment damps the motion{} {}{}: {} initial energy, and there is no stationary state",
+                    this_case.name, is_one ? "" : "s", fmt::join(names, ", "), at_start,
+                    is_one ? "it keeps its" : "they keep their"));
   }
-  Eigen::MatrixXd damping = problem.damping(), stiffness(n, n), flow = Eigen::MatrixXd::Zero(2 * n, 2 * n);
-  bool is_warm = problem.noise() != nullptr;
-  for (const Environment* environment : problem.stepped_environments()) {
-    const double constant = environment->properties().damping;
-    environment->attachment().add_outer(std::isfinite(constant) && constant > 0.0 ? constant : 1.0, damping);
-    is_warm = is_warm || environment->properties().temperature > 0.0;
+  const auto& environments = problem.environments();
+  const bool is_warm = this_case.noise ||
+                       std::any_of(environments.begin(), environments.end(),
+                                   [](const auto& environment) { return environment->properties().temperature > 0.0; });
+  if (!is_warm || !motions->slowest) return;
+  const SlowestMotion& slowest = *motions->slowest;
+  const double end = static_cast<double>(this_case.steps) * this_case.step;
+  std::string text =
+      fmt::format("{}: {}{}{}", this_case.name, motions->frequencies.empty() ? "" : "apart from undamped motions, ",
+                  describe(slowest), at_start);
+  if (slowest.rate * end < 3.0) {
+    text += fmt::format("; until the end, {:.6g} s, by a factor of {:.2g}", end, std::exp(-slowest.rate * end));
   }
-  if (!is_warm || damping.isZero(0.0)) return;
-  system.potential->hessian(system.q0, stiffness);
-  flow.topRightCorner(n, n).setIdentity();
-  flow.bottomLeftCorner(n, n) = -(system.mass.cwiseInverse().asDiagonal() * stiffness);
-  flow.bottomRightCorner(n, n) = -(system.mass.cwiseInverse().asDiagonal() * damping);
-  const SlowestMotion motion = slowest_motion_of_flow(flow);
-  if (motion.decays() || motion.frequency == 0.0) return;
-  warnings_.push_back(fmt::format(
-      "{}: no environment damps the motion at {:.6g} rad/s, whose rate is 0 within {:.1e} 1/s: it keeps its "
-      "initial energy, and there is no stationary state",
-      this_case.name, motion.frequency, motion.uncertainty));
+  // A run that is short beside its decays may be meant to be; one of many weakly damped periods hardly is.
+  const bool is_slow = slowest.rate < 1e-3 * slowest.frequency && slowest.rate * end < 3.0;
+  (is_slow ? warnings_ : notes_).push_back(std::move(text));
 }
 
 // At the limit, h omega = 2 for the usual schemes, a step has a double eigenvalue with a single eigenvector: the mode

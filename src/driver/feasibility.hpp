@@ -26,6 +26,8 @@ class Feasibility {
   /// Warnings: an echo before the end, a band edge below the particles' frequencies, an unstable method, a grid that is
   /// exact for another gamma, an end that is not a multiple of the step.
   const std::vector<std::string>& warnings() const { return warnings_; }
+  /// The slowest decay of warm runs.
+  const std::vector<std::string>& notes() const { return notes_; }
   /// The problem of case `index`, before `Problem::prepare`; requires that there were no mistakes.
   const Problem& problem(std::size_t index) const { return problems_.at(index).value(); }
   /// Sets up the solvers of all cases, so that PETSc reads its options. Throws SolverError. @note Collective.
@@ -59,7 +61,8 @@ class Feasibility {
   void warn_of_limits(std::size_t index);
   /// A bound mode above the band edges, which the noise of a closed run cannot thermalise.
   void warn_of_bound_modes(std::size_t index);
-  void warn_of_undamped_motions(std::size_t index);
+  /// Motions that no environment damps, or hardly.
+  void warn_of_dark_motions(std::size_t index);
   /// Damping or temperature of [system] that closed runs leave out, or a temperature without effect on any run.
   void warn_of_unused_keys();
   /// A grid that is exact for another gamma than the integrator's.
@@ -76,7 +79,7 @@ class Feasibility {
   bool gives_advice_;
   std::vector<std::optional<Problem>> problems_;
   std::optional<double> particle_frequency_;
-  std::vector<std::string> warnings_;
+  std::vector<std::string> warnings_, notes_;
 };
 
 }  // namespace bathline

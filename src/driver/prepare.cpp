@@ -175,6 +175,7 @@ PreparedRun prepare(const std::string& text, const std::string& file, const std:
   }
   prepared.certificates = certificates_of(*prepared.experiment, *prepared.feasibility);
   log_certificates(prepared.certificates);
+  for (const std::string& note : prepared.feasibility->notes()) spdlog::info("{}", note);
   for (const std::string& warning : prepared.feasibility->warnings()) spdlog::warn("{}", warning);
   return prepared;
 }

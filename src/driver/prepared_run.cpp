@@ -3,6 +3,7 @@
 #include "driver/prepared_run.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/sinks/ostream_sink.h>
 #include <spdlog/spdlog.h>
 
@@ -12,6 +13,7 @@
 
 #include "parallel/memory_budget.hpp"
 #include "record/checksum.hpp"
+#include "text/printable_text.hpp"
 
 namespace bathline {
 
@@ -128,7 +130,15 @@ int execute_run(const RunContext& context, const PreparedRun& prepared, std::uni
     progress.end();
   }
   if (failure) {
-    const std::string& formulas = prepared.experiment->system().formulas;
+    std::string formulas = prepared.experiment->system().formulas;
+    for (const Section& environment : prepared.recipe->environments) {
+      if (!environment.has("couple")) continue;
+      const std::vector<std::string> couples = environment.holds<std::string>("couple")
+                                                   ? std::vector{environment.text("couple")}
+                                                   : environment.texts("couple");
+      formulas += fmt::format("{}couple = {}", formulas.empty() ? "" : "; ",
+                              printable(fmt::to_string(fmt::join(couples, ", "))));
+    }
     if (!formulas.empty()) failure->failure.reason += " (" + formulas + ")";
     file->attribute("failure",
                     fmt::format("{}: step {}: {}", failure->name, failure->failure.step, failure->failure.reason));

@@ -111,12 +111,14 @@ std::optional<Attachment> read_couple(const Section& section, const ParticleSyst
   }
 }
 
-Parameter temperature_parameter(const std::string& doc) {
-  Parameter parameter =
-      defaulted("kT", ValueType::number, "J", "0.0",
-                doc + "; a formula in `t` where it changes with the time, as \"1 + t/10\"", Bound::nonnegative);
+Parameter start_temperature_parameter(const std::string& doc) {
+  Parameter parameter = defaulted("kT", ValueType::number, "J", "0.0", doc, Bound::nonnegative);
   parameter.alternative_types = {ValueType::text};
   return parameter;
+}
+
+Parameter temperature_parameter(const std::string& doc) {
+  return start_temperature_parameter(doc + "; a formula in `t` where it changes with the time, as \"1 + t/10\"");
 }
 
 std::optional<Attachment> read_attachment(const Section& section, const ParticleSystem& system, Mistakes& mistakes) {

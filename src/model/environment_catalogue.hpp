@@ -49,7 +49,10 @@ std::optional<int> read_particle(const Section& section, long particle, const Pa
 
 /// The parameter `attach` of an environment on one particle.
 Parameter attach_parameter(std::string doc);
-/// The parameter `kT` of an environment whose noise may change with the time.
+/// The parameter `kT` of an environment with a temperature at the start alone; a formula in `t` is read, to be refused
+/// with the reason.
+Parameter start_temperature_parameter(const std::string& doc);
+/// That of an environment whose noise may change with the time.
 Parameter temperature_parameter(const std::string& doc);
 /// The attachment that `attach` or `couple` states; nothing, and a mistake, where there is no such particle or the
 /// formulas are wrong.

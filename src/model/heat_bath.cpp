@@ -109,13 +109,15 @@ EnvironmentKind heat_bath_kind() {
              .type = ValueType::text,
              .doc = "table for spectrum = \"table\", relative to the recipe's folder: a frequency (rad/s) and a "
                     "stiffness (N/m) per line, frequencies rising"},
-            defaulted("kT", ValueType::number, "J", "0.0",
-                      "kT of the thermal start: oscillators are drawn from the Gibbs distribution with the "
-                      "particle clamped; 0: they start at rest at the particle's position",
-                      Bound::nonnegative)},
+            start_temperature_parameter(
+                "kT of the thermal start: oscillators are drawn from the Gibbs distribution with the "
+                "particle clamped; 0: they start at rest at the particle's position")},
        .notes =
            "Evenly spaced frequencies have the recurrence time 2 pi/dw. Before that, an Ohmic bath damps by D with an "
-           "error of first order in 1/omega_max. Thermal starts depend on the seed, not on the number of ranks. To "
+           "error of first order in 1/omega_max. The springs contain the counter term: V is the potential of mean "
+           "force, and "
+           "programs that couple by s X without it have the potential V - s^2/2 sum_j k_j; `around` = 0 starts the "
+           "oscillators as theirs do. Thermal starts depend on the seed, not on the number of ranks. To "
            "represent a bath of infinitely many oscillators, with any spectral density, use a `memory`."},
       build_heat_bath};
 }

@@ -90,15 +90,6 @@ bool lacks_terms(const Section& section) {
   return lacks("rate") || (is_sum ? lacks("cosine") || lacks("sine") : lacks("stiffness"));
 }
 
-/// With a kernel in common the ramp of temperature would depend on the bath that is imagined behind it.
-std::unique_ptr<Environment> refuse_temperature(const Section& section, Mistakes& mistakes) {
-  mistakes.add(
-      section.where("kT"),
-      "`kT` can depend on t where every term of a Prony series has noise of its own, by `stiffness` and `rate` "
-      "without `quantum`: with one source of noise for several terms the motion would be another one");
-  return nullptr;
-}
-
 std::unique_ptr<Environment> build_memory(const Section& section, const ParticleSystem& system, const RunTimes& run,
                                           const Communicator& communicator, Mistakes& mistakes) {
   const std::size_t before = mistakes.count();
@@ -123,7 +114,6 @@ std::unique_ptr<Environment> build_memory(const Section& section, const Particle
                      : "quantum noise diverges for white friction; leave `damping` or `quantum` out");
     return nullptr;
   }
-  if (section.has(kt_in_time) && (has_kernel || is_quantum(section))) return refuse_temperature(section, mistakes);
   if (has_kernel) return build_from_kernel(section, system, run, communicator, mistakes);
   if (lacks_terms(section)) {
     mistakes.add(
@@ -153,12 +143,13 @@ std::unique_ptr<Environment> build_memory(const Section& section, const Particle
   std::optional<Attachment> attachment = read_attachment(section, system, mistakes);
   if (mistakes.count() > before) return nullptr;
   const std::string& name = section.text("name");
-  if (bath && section.has(kt_in_time)) return refuse_temperature(section, mistakes);
   if (bath) return std::make_unique<ColouredNoiseMemory>(name, std::move(*attachment), terms, bath, communicator);
   const double damping = section.has("damping") ? section.number("damping") : 0.0;
   auto memory =
       std::make_unique<PronyMemory>(name, std::move(*attachment), terms, section.number("kT"), communicator, damping);
-  memory->set_temperature_in_time(read_temperature_in_time(section));
+  // Of terms that have noise of their own each, so that no bath behind the kernel has to be imagined.
+  const bool is_noisy = std::all_of(terms.begin(), terms.end(), [](const PronyTerm& term) { return term.r > 0.0; });
+  if (is_noisy) memory->set_temperature_in_time(read_temperature_in_time(section));
   return memory;
 }
 
@@ -225,7 +216,10 @@ EnvironmentKind memory_environment_kind() {
            "quantum mechanics of anharmonic motion. With `cosine` and `sine` instead of `stiffness` only the sum of "
            "the terms, with `damping`, has to be passive: energy_environment is then the work of the particle on them, "
            "and nothing is "
-           "counted as dissipated (the exact flow separates the two). A kernel or a spectral density is represented by "
+           "counted as dissipated (the exact flow separates the two). The springs of the terms contain the counter "
+           "term: V is "
+           "the potential of mean force, and programs that couple by s X without it have the potential V - gamma(0) "
+           "s^2/2; `around` = 0 starts the terms as theirs do. A kernel or a spectral density is represented by "
            "one of three environments, with its errors in the group certificate of the results. A star is a bath of "
            "about w_max T/4 oscillators, the Gauss quadrature of the density, where w_max is its highest relevant "
            "frequency and T = horizon; a chain is the line of nonuniform sites with the same kernel, by the algorithm "

@@ -270,11 +270,9 @@ std::vector<Parameter> line_parameters(const Parameter& attach, const char* mass
       defaulted("gamma", ValueType::number, "", "0.0",
                 "parameter of the closed `gamma` integrator for which the characteristic grid is exact, below 1/2",
                 Bound::nonnegative),
-      defaulted(
-          "kT", ValueType::number, "J", "0.0",
+      start_temperature_parameter(
           "kT of the thermal start, in which sites are drawn from the Gibbs distribution with the head clamped, or "
-          "of the noise of a semi-infinite line; 0: sites start at rest",
-          Bound::nonnegative),
+          "of the noise of a semi-infinite line; 0: sites start at rest"),
       {.name = "file",
        .type = ValueType::text,
        .doc =

@@ -10,6 +10,7 @@
 // frequencies one to one, with the same spectra and responses, and X is an integral over all frequencies. No random
 // path is computed, so that there are no statistical errors. Source: vanloan1978; rieder1967 for heat through a chain.
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <cmath>
@@ -23,11 +24,14 @@
 #include "steppers/step_matrix.hpp"
 #include "study/catalogue.hpp"
 #include "study/shared_checks.hpp"
-#include "study/slowest_motion.hpp"
+#include "solve/slowest_motion.hpp"
 
 namespace bathline {
 
 namespace {
+
+/// Relative errors above this are told.
+constexpr double accuracy = 1e-9;
 
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
@@ -98,6 +102,16 @@ class CovarianceStudy final : public Study {
       const bool is_exact = is_midpoint(this_case.scheme) && !is_markovian(problem);
       const StationaryCovariance steps = is_exact ? theory : covariance_of_steps(this_case, problem);
       if (!steps.matrix) return no_stationary_state(this_case, "the integrator", steps.slowest);
+      const double error = std::max(relative_uncertainty(theory.slowest), relative_uncertainty(steps.slowest));
+      if (error > accuracy) {
+        const bool is_theory = relative_uncertainty(theory.slowest) == error;
+        spdlog::warn("{}: {}, so that covariances have relative errors of about {:.0e} by round-off", this_case.name,
+                     describe(is_theory ? theory.slowest : steps.slowest), error);
+      }
+      file.number("covariance/" + this_case.name, "error", "1",
+                  "estimate of the relative error of the covariances by round-off: the uncertainty of the slowest "
+                  "rate over that rate",
+                  error);
       const bool is_first = &this_case == &experiment_.cases().front();
       if (is_first) write(this_case, langevin_problem, *theory.matrix, "langevin", file);
       write(this_case, problem, *steps.matrix, this_case.name, file);
@@ -258,7 +272,9 @@ StudyKind covariance_kind() {
                "temperature, and with white noise heat (coordinate), kT C/m - <v C v>, the heat current from the "
                "damper of each in continuous time and under the midpoint rule; heat_by_environment (environment), the "
                "current from each to the particles, not from semi-infinite lines or where noise is not that of "
-               "single terms; for each integrator difference, "
+               "single terms; for each integrator error, the estimate of relative errors by round-off, which is told "
+               "in a warning above "
+               "1e-9, and difference, "
                "which includes the state of a warm memory. No path is computed: `end` has no effect. Closed "
                "runs with warm semi-infinite lines, quantum noise or memories that are passive only "
                "together sum impulse responses until twice as many steps change the variances by at most "

@@ -24,7 +24,7 @@
 #include "solve/dense.hpp"
 #include "study/catalogue.hpp"
 #include "study/shared_checks.hpp"
-#include "study/slowest_motion.hpp"
+#include "solve/slowest_motion.hpp"
 
 namespace bathline {
 

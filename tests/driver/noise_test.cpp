@@ -256,6 +256,42 @@ TEST(Noise, UndampedMotionsAreFoundBeforeTheRun) {
   }
 }
 
+// By hand: three equal particles on two springs, modes 1 and sqrt(3) rad/s and the free centre of mass; M = diag(1, 2)
+// of the shared bath, whose slowest rate was computed with 30 digits.
+TEST(Noise, DarkMotionsOfEveryBathAreNamedWithTheSlowestRate) {
+  const auto read = [](const std::string& system, const std::string& environment) {
+    ReadRecipe recipe = read_recipe(
+        "title = \"t\"\n[system]\nkind = \"linear\"\nq0 = 0.0\n" + system + "[[environments]]\n" + environment +
+        "[time]\nstep = 0.01\nend = 40.0\n[[integrators]]\nmethod = \"gamma\"\ngamma = 0.5\non = \"closed\"\n"
+        "[study]\nkind = \"trajectory\"\n");
+    EXPECT_EQ(recipe.report(), "");
+    return recipe;
+  };
+  const std::string chain = "M = [1.0, 1.0, 1.0]\nK = [[1.0, -1.0, 0.0], [-1.0, 2.0, -1.0], [0.0, -1.0, 1.0]]\n";
+  const std::string shared = "M = [1.0, 2.0]\nK = [[1.5, -0.5], [-0.5, 2.5]]\n";
+  const std::string star = "kind = \"heat-bath\"\noscillators = 20\nomega_max = 8.0\ndamping = 0.5\n";
+  const std::string memory = "kind = \"memory\"\nstiffness = [2.0]\nrate = [1.5]\n";
+  const std::string density = "kind = \"memory\"\nspectral_density = \"0.1*w*exp(-w)\"\nhorizon = 40.0\n";
+  struct Row {
+    std::string system, environment, couple, warning;
+  };
+  for (const Row& row :
+       std::vector<Row>{{chain, star, "x0 - x2", "of constant velocity, at 1.73205 rad/s:"},
+                        {chain, memory, "x0 - 2*x1 + x2", "of constant velocity, at 1 rad/s:"},
+                        {chain, density, "x0 - x2", "of constant velocity, at 1.73205 rad/s:"},
+                        {shared, star, "x0 - x1", "damps the motion at 1 rad/s: it keeps its"},
+                        {shared, memory, "x0 - x1 + (x0 - x1)^3", "at 1 rad/s, with `couple` as it is near the start"},
+                        {shared, "kind = \"damper\"\ndamping = 0.5\n", "sin(x0 + 2*x1)", "motion at 1.32288 rad/s"}}) {
+    const ReadRecipe recipe = read(row.system, row.environment + "kT = 0.3\ncouple = \"" + row.couple + "\"\n");
+    EXPECT_THAT(recipe.feasibility->warnings(), testing::Contains(HasSubstr(row.warning))) << row.couple;
+  }
+  const std::string damper = "kind = \"damper\"\nkT = 1.0\n";
+  EXPECT_THAT(read(shared, damper + "couple = \"x0 + x1\"\ndamping = 0.5\n").feasibility->notes(),
+              testing::ElementsAre(HasSubstr("decays at 0.015812 1/s")));
+  EXPECT_THAT(read(shared, damper + "couple = \"x0 + 0.999*x1\"\ndamping = 0.01\n").feasibility->warnings(),
+              testing::ElementsAre(HasSubstr("the slowest motion, at 1.3")));
+}
+
 TEST(ThermalStart, NeedsATemperatureAndASuitablePotential) {
   const std::string start = "start = \"thermal\"\n";
   EXPECT_EQ(read_recipe(recipe(damped + start + "kT = 2.0\n", "", "")).report(), "");

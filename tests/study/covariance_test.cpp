@@ -353,6 +353,21 @@ TEST(MpiCovariance, SlowMotionsUnderColouredNoiseHaveTheGibbsDistribution) {
   }
 }
 
+// An oscillator with the damping C has the rate C/2m; the error of sums over its motion is round-off over that, and
+// the estimate is an upper bound of it.
+TEST(Covariance, EstimatesItsErrorByRoundOff) {
+  for (const double damping : {1e-2, 1e-4, 1e-6, 1e-8}) {
+    const RunStudy run(oscillator_with(
+        "m = 1.0\nk = 1.0\n",
+        "kind = \"damper\"\nattach = 0\nkT = 1.0\ndamping = " + std::to_string(damping * 1e8) + "e-8\n", 0.3));
+    ASSERT_EQ(run.report, "");
+    const double error = run.value("covariance/run/error");
+    EXPECT_GT(error, 1e-17 / damping);
+    EXPECT_LT(error, 1e-13 / damping);
+    EXPECT_LT(std::abs(run.value("covariance/langevin/qq") - 1.0), error);
+  }
+}
+
 TEST(Covariance, NamesTheSlowMotionWhereThereIsNoStationaryState) {
   const RunStudy undamped(oscillator_with("m = 1.0\nk = 9.0\n",
                                           "kind = \"spring-mass-line\"\nattach = 0\nsites = \"infinite\"\nM = 1.0\n"

@@ -188,13 +188,31 @@ TEST(TemperatureInTime, WhatIsUndefinedIsRefused) {
              "the white noise of several environments"},
         Case{recipe("", "[[environments]]\nkind = \"memory\"\nname = \"bath\"\nkernel = \"exp(-t)\"\n" + ramp, closed,
                     0.1),
-             "where every term of a Prony series has noise of its own"},
+             "the temperature of `bath` cannot depend on t"},
+        Case{recipe("",
+                    "[[environments]]\nkind = \"memory\"\nname = \"bath\"\nstiffness = [1.0, 2.0]\nrate = [1.0, 0.0]\n"
+                    "frequency = [0.0, 2.0]\n" +
+                        ramp,
+                    closed, 0.1),
+             "the temperature of `bath` cannot depend on t"},
+        Case{recipe("",
+                    "[[environments]]\nkind = \"heat-bath\"\nname = \"star\"\noscillators = 9\nomega_max = 2.0\n"
+                    "damping = 1.0\n" +
+                        ramp,
+                    closed, 0.1),
+             "the temperature of `star` cannot depend on t, since sites keep that of their start"},
+        Case{recipe(
+                 "",
+                 "[[environments]]\nkind = \"spring-mass-line\"\nname = \"line\"\nsites = 9\nM = 1.0\nlambda = 1.0\n" +
+                     ramp,
+                 closed, 0.1),
+             "the temperature of `line` cannot depend on t, since sites keep that of their start"},
         Case{recipe("",
                     "[[environments]]\nkind = \"memory\"\nname = \"bath\"\ncosine = [1.0, -0.2]\nsine = [0.0, "
                     "0.0]\nrate = [2.0, 1.0]\n" +
                         ramp,
                     closed, 0.1),
-             "where every term of a Prony series has noise of its own"},
+             "the temperature of `bath` cannot depend on t"},
         Case{recipe("C = [[0.5]]\n" + ramp, "", "method = \"exact\"\non = \"open\"\n", 0.1),
              "the exact flow is that of a constant `kT`"},
         Case{recipe("C = [[0.5]]\n" + ramp, "", open, 0.1, 10.0, "covariance"), "of a stationary state"}}) {

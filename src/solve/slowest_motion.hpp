@@ -17,4 +17,7 @@ inline std::string describe(const SlowestMotion& motion) {
                      motion.rate < 0.0 ? "grows" : "decays", std::abs(motion.rate), motion.uncertainty);
 }
 
+/// The relative error by round-off of integrals over the motion.
+inline double relative_uncertainty(const SlowestMotion& motion) { return motion.uncertainty / motion.rate; }
+
 }  // namespace bathline
