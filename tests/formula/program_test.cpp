@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "formula/batch.hpp"
 #include "formula/lowering.hpp"
 #include "formula/parser.hpp"
 #include "random_numbers.hpp"
@@ -189,6 +190,28 @@ TEST(FormulaProgram, PropagatesNaN) {
     const Expression expression = parse_formula(text, names, graph);
     const double variables[] = {NAN, 1.0};
     EXPECT_TRUE(std::isnan(FormulaProgram(graph, {&expression, 1}, 2).run(variables))) << text;
+  }
+}
+
+TEST(FormulaBatch, HasTheBitsOfTheProgramAtEveryPoint) {
+  RandomNumbers random(11);
+  std::vector<double> x;
+  for (int i = 0; i < 200; ++i) x.push_back(random.uniform(-3.0, 3.0));
+  x[17] = 0.0;
+  for (const std::string text : {"x^3 - x*2 + 1", "exp(-x) + x - 1", "sin(x)*cos(x)", "tanh(x)/cosh(x)^2",
+                                 "sqrt(1 + x^2)", "log(1 + x^2)", "x", "5", "sinh(x)^2 - x^2.5",
+                                 "abs(x) + max(x, 1) - sign(x)", "1/x", "tan(x)*atan(x)", "step(x)*x^4", "(2 + x)^x"}) {
+    ExpressionGraph graph;
+    const Expression expression = parse_formula(text, {{"x", graph.variable(0)}}, graph);
+    const FormulaBatch batch(graph, expression);
+    const FormulaProgram program(graph, {&expression, 1}, 1);
+    for (const std::size_t count : {1u, 63u, 64u, 65u, 200u}) {
+      std::vector<double> values(count, 7.0);
+      batch.run(std::span(x).first(count), values);
+      for (std::size_t i = 0; i < count; ++i)
+        EXPECT_EQ(std::bit_cast<std::uint64_t>(values[i]), std::bit_cast<std::uint64_t>(program.run(&x[i])))
+            << text << " at " << x[i];
+    }
   }
 }
 
