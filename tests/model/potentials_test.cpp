@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "model/potentials/catalogue.hpp"
+#include "model/potentials/closed_form.hpp"
 
 namespace bathline::potentials_test {
 namespace {
@@ -26,6 +27,43 @@ TEST(Potentials, HarmonicIsASpringAroundItsRestLength) {
   EXPECT_EQ(v->second_derivative(7.0), 3.0);
   EXPECT_FALSE(v->is_quadratic());
   EXPECT_TRUE(make("harmonic", {{"k", 3.0}, {"rest_length", 0.0}})->is_quadratic());
+}
+
+TEST(Potentials, HertzIsZeroUntilTheContact) {
+  const auto v = make("hertz", {{"k", 3.0}, {"contact", 0.5}});
+  EXPECT_EQ(v->value(0.5), 0.0);
+  EXPECT_EQ(v->derivative(2.0), 0.0);
+  EXPECT_EQ(v->second_derivative(0.5), 0.0);
+  EXPECT_EQ(v->value(-3.5), 0.4 * 3.0 * 32.0);
+  EXPECT_EQ(v->derivative(-3.5), -3.0 * 8.0);
+  EXPECT_EQ(v->second_derivative(-3.5), 4.5 * 2.0);
+  EXPECT_TRUE(std::isnan(v->derivative(std::nan(""))));
+}
+
+TEST(Potentials, ClosedFormsAreTheirDerivatives) {
+  Section formula;
+  formula.set("kind", std::string("formula"), {});
+  formula.set("V", std::string("(r - 1)^4/8 + 0.3*r^6 - 2"), {});
+  Mistakes mistakes;
+  const std::shared_ptr<const PairPotential> all[] = {
+      make("harmonic", {{"k", 3.0}, {"rest_length", 0.5}}), make("quartic", {{"k", 2.0}, {"beta", 4.0}}),
+      make("double-well", {{"barrier", 5.0}, {"half_distance", 2.0}}),
+      make("fput", {{"k", 1.0}, {"alpha", 0.3}, {"beta", 0.7}}), build_potential(potentials(), formula, mistakes)};
+  for (const auto& potential : all) {
+    const ClosedForm form = closed_form_of(*potential);
+    const auto& c = std::get<PolynomialForce>(form).c;
+    for (const double s : {-1.3, -0.2, 0.0, 0.7, 2.1}) {
+      double sum = 0.0;
+      for (std::size_t k = c.size(); k-- > 0;) sum = sum * s + c[k];
+      EXPECT_NEAR(sum, potential->derivative(s), 1e-14 * (10.0 + std::abs(sum)));
+    }
+  }
+  formula.set("V", std::string("r^7"), {});
+  EXPECT_TRUE(
+      std::holds_alternative<std::monostate>(closed_form_of(*build_potential(potentials(), formula, mistakes))));
+  formula.set("V", std::string("abs(r)^3"), {});
+  EXPECT_TRUE(
+      std::holds_alternative<std::monostate>(closed_form_of(*build_potential(potentials(), formula, mistakes))));
 }
 
 TEST(Potentials, QuarticStiffensOrSoftens) {

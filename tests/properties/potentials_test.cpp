@@ -13,9 +13,16 @@
 namespace bathline::potentials_test {
 namespace {
 
+/// Spheres are so large that they touch at all distances of these tests.
+Section section_of(const PotentialKind& kind) {
+  Section section = example_section(kind.entry);
+  if (has_parameter(kind.entry, "contact")) section.set("contact", 7.0, {});
+  return section;
+}
+
 std::shared_ptr<const PairPotential> example(const PotentialKind& kind) {
   Mistakes mistakes;
-  return kind.build(example_section(kind.entry), mistakes);
+  return kind.build(section_of(kind), mistakes);
 }
 
 /// Three particles with all pairs, and each of them with the origin.
@@ -115,7 +122,7 @@ TEST(Potentials, AtCoincidingPositionsAreSmoothOrHaveNoForce) {
   for (const PotentialKind& kind : potentials()) {
     SCOPED_TRACE(kind.entry.name);
     for (const double rest_length : {0.0, 0.5}) {
-      Section section = example_section(kind.entry);
+      Section section = section_of(kind);
       if (has_parameter(kind.entry, "rest_length")) section.set("rest_length", rest_length, {});
       Mistakes mistakes;
       const auto potential = kind.build(section, mistakes);

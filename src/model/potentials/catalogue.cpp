@@ -4,12 +4,15 @@
 
 #include <stdexcept>
 
+#include "model/potentials/line_potentials.hpp"
+
 namespace bathline {
 
 const Catalogue<PotentialKind>& potentials() {
   static const Catalogue<PotentialKind> all = {
-      harmonic_potential_kind(),      quartic_potential_kind(), double_well_potential_kind(), morse_potential_kind(),
-      lennard_jones_potential_kind(), toda_potential_kind(),    fput_potential_kind(),        formula_potential_kind()};
+      harmonic_potential_kind(), quartic_potential_kind(),       double_well_potential_kind(),
+      morse_potential_kind(),    lennard_jones_potential_kind(), toda_potential_kind(),
+      fput_potential_kind(),     hertz_potential_kind(),         formula_potential_kind()};
   return all;
 }
 

@@ -1,13 +1,14 @@
 // The double well V(s) = E ((s/a)^2 - 1)^2. Source: kramers1940, the bistable potential.
 // Tested by tests/properties/potentials_test.cpp.
 #include "model/potentials/catalogue.hpp"
+#include "model/potentials/closed_form.hpp"
 #include "simd/invariant_divisor.hpp"
 
 namespace bathline {
 
 namespace {
 
-class DoubleWellPotential final : public SimdPotential<DoubleWellPotential> {
+class DoubleWellPotential final : public SimdPotential<DoubleWellPotential>, public HasClosedForm {
  public:
   DoubleWellPotential(double barrier, double half_distance)
       : barrier_(barrier), half_distance_(half_distance), scale_(half_distance) {}
@@ -23,6 +24,10 @@ class DoubleWellPotential final : public SimdPotential<DoubleWellPotential> {
   double second_derivative(double s) const override {
     const double x = s / half_distance_;
     return 4.0 * barrier_ / (half_distance_ * half_distance_) * (3.0 * (x * x) - 1.0);
+  }
+  ClosedForm closed_form() const override {
+    const double stiffness = 4.0 * barrier_ / (half_distance_ * half_distance_);
+    return PolynomialForce{{0.0, -stiffness, 0.0, stiffness / (half_distance_ * half_distance_)}};
   }
 
  private:

@@ -2,22 +2,29 @@
 // Tested by tests/model/systems/pair_potential_test.cpp.
 #include <fmt/format.h>
 
+#include <cmath>
+
+#include "formula/batch.hpp"
 #include "formula/program.hpp"
 #include "model/formula/potential.hpp"
 #include "model/formula/scope.hpp"
 #include "model/potentials/catalogue.hpp"
+#include "model/potentials/closed_form.hpp"
+#include "model/potentials/line_potentials.hpp"
 
 namespace bathline {
 
 namespace {
 
-class FormulaPairPotential final : public PairPotential {
+class FormulaPairPotential final : public PairPotential, public HasClosedForm {
  public:
   FormulaPairPotential(ExpressionGraph& graph, Expression value)
       : FormulaPairPotential(graph, value, FormulaOutput(value).differentiated(graph, 0)) {}
   double value(double s) const override { return value_.run(&s); }
   double derivative(double s) const override { return derivative_.run(&s); }
+  void derivatives(std::span<const double> s, std::span<double> values) const override { batch_.run(s, values); }
   double second_derivative(double s) const override { return second_derivative_.run(&s); }
+  ClosedForm closed_form() const override { return closed_form_; }
   bool is_quadratic() const override { return is_quadratic_; }
 
  private:
@@ -28,9 +35,30 @@ class FormulaPairPotential final : public PairPotential {
       : value_(graph, {&value, 1}, 1),
         derivative_(graph, {&derivative, 1}, 1),
         second_derivative_(graph, {&second_derivative, 1}, 1),
+        batch_(graph, derivative),
+        closed_form_(polynomial_form(graph, value)),
         is_quadratic_(is_quadratic_form(graph, value, 1)) {}
 
+  /// The Taylor series of V' where it ends at the fifth power.
+  static ClosedForm polynomial_form(ExpressionGraph& graph, Expression value) {
+    if (graph.is_piecewise(value)) return {};
+    PolynomialForce force;
+    const double origin = 0.0;
+    double factorial = 1.0;
+    Expression derivative = graph.derivative(value, 0);
+    for (std::size_t k = 0; k < force.c.size(); ++k) {
+      force.c[k] = FormulaProgram(graph, {&derivative, 1}, 1).run(&origin) / factorial;
+      if (!std::isfinite(force.c[k])) return {};
+      factorial *= static_cast<double>(k + 1);
+      derivative = graph.derivative(derivative, 0);
+    }
+    if (!graph.is_constant(derivative, 0.0)) return {};
+    return force;
+  }
+
   FormulaProgram value_, derivative_, second_derivative_;
+  FormulaBatch batch_;  // of the derivative
+  ClosedForm closed_form_;
   bool is_quadratic_;
 };
 
@@ -69,6 +97,17 @@ std::shared_ptr<const PairPotential> build(const Section& section, Mistakes& mis
 constexpr const char* axis_names[] = {"x", "y", "z"};
 
 }  // namespace
+
+std::shared_ptr<const PairPotential> build_site_potential(const Section& section, Mistakes& mistakes) {
+  if (section.text("kind") != "formula") return build_potential(potentials(), section, mistakes);
+  FormulaScope scope;
+  scope.add_variable("x");
+  scope.names["r"] = scope.names["x"];
+  add_own_numbers(section, scope, mistakes);
+  return make_from_formula(section, scope, mistakes, [&](Expression value) {
+    return std::make_shared<FormulaPairPotential>(scope.graph, value);
+  });
+}
 
 bool is_position_formula(const Section& section) {
   if (section.text("kind") != "formula") return false;

@@ -1,12 +1,13 @@
 // Anharmonic springs: V(s) = k s^2/2 + alpha s^3/3 + beta s^4/4. Source: fermi1955.
 // Tested by tests/model/systems/pair_potential_test.cpp.
 #include "model/potentials/catalogue.hpp"
+#include "model/potentials/closed_form.hpp"
 
 namespace bathline {
 
 namespace {
 
-class FputPotential final : public SimdPotential<FputPotential> {
+class FputPotential final : public SimdPotential<FputPotential>, public HasClosedForm {
  public:
   FputPotential(double k, double alpha, double beta) : k_(k), alpha_(alpha), beta_(beta) {}
   double value(double s) const override { return s * s * (k_ / 2.0 + s * (alpha_ / 3.0 + s * (beta_ / 4.0))); }
@@ -15,6 +16,7 @@ class FputPotential final : public SimdPotential<FputPotential> {
     return s * (k_ + s * (alpha_ + s * beta_));
   }
   double second_derivative(double s) const override { return k_ + s * (2.0 * alpha_ + s * (3.0 * beta_)); }
+  ClosedForm closed_form() const override { return PolynomialForce{{0.0, k_, alpha_, beta_}}; }
   bool is_quadratic() const override { return alpha_ == 0.0 && beta_ == 0.0; }
 
  private:

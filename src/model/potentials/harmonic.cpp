@@ -2,12 +2,13 @@
 // oscillator.
 // Tested by tests/properties/potentials_test.cpp.
 #include "model/potentials/catalogue.hpp"
+#include "model/potentials/closed_form.hpp"
 
 namespace bathline {
 
 namespace {
 
-class HarmonicPotential final : public SimdPotential<HarmonicPotential> {
+class HarmonicPotential final : public SimdPotential<HarmonicPotential>, public HasClosedForm {
  public:
   HarmonicPotential(double k, double rest_length) : k_(k), rest_length_(rest_length) {}
   double value(double s) const override { return 0.5 * k_ * (s - rest_length_) * (s - rest_length_); }
@@ -16,6 +17,7 @@ class HarmonicPotential final : public SimdPotential<HarmonicPotential> {
     return k_ * (s - rest_length_);
   }
   double second_derivative(double) const override { return k_; }
+  ClosedForm closed_form() const override { return PolynomialForce{{-k_ * rest_length_, k_}}; }
   bool is_quadratic() const override { return rest_length_ == 0.0; }
 
  private:

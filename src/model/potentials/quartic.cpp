@@ -2,12 +2,13 @@
 // Source: kovacic2011, chapter 1.
 // Tested by tests/properties/potentials_test.cpp.
 #include "model/potentials/catalogue.hpp"
+#include "model/potentials/closed_form.hpp"
 
 namespace bathline {
 
 namespace {
 
-class QuarticPotential final : public SimdPotential<QuarticPotential> {
+class QuarticPotential final : public SimdPotential<QuarticPotential>, public HasClosedForm {
  public:
   QuarticPotential(double k, double beta) : k_(k), beta_(beta) {}
   double value(double s) const override { return s * s * (0.5 * k_ + 0.25 * beta_ * (s * s)); }
@@ -16,6 +17,7 @@ class QuarticPotential final : public SimdPotential<QuarticPotential> {
     return s * (k_ + beta_ * (s * s));
   }
   double second_derivative(double s) const override { return k_ + 3.0 * beta_ * (s * s); }
+  ClosedForm closed_form() const override { return PolynomialForce{{0.0, k_, 0.0, beta_}}; }
 
  private:
   double k_, beta_;

@@ -3,18 +3,20 @@
 #include <cmath>
 
 #include "model/potentials/catalogue.hpp"
+#include "model/potentials/closed_form.hpp"
 
 namespace bathline {
 
 namespace {
 
-class TodaPotential final : public PairPotential {
+class TodaPotential final : public PairPotential, public HasClosedForm {
  public:
   TodaPotential(double a, double b) : a_(a), b_(b) {}
   // expm1 avoids cancellation near s = 0.
   double value(double s) const override { return a_ / b_ * (std::expm1(-b_ * s) + b_ * s); }
   double derivative(double s) const override { return -a_ * std::expm1(-b_ * s); }
   double second_derivative(double s) const override { return a_ * b_ * std::exp(-b_ * s); }
+  ClosedForm closed_form() const override { return ExponentialForce{a_, b_}; }
 
  private:
   double a_, b_;
