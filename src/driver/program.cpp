@@ -13,9 +13,11 @@ CatalogueSchema catalogue_schema_of(const Catalogues& catalogues) {
   schema.integrators = catalogues.integrators.entries();
   schema.studies = catalogues.studies.entries();
   const auto potentials = std::make_shared<const std::vector<CatalogueEntry>>(schema.potentials);
-  for (CatalogueEntry& system : schema.systems) {
-    for (Parameter& parameter : system.parameters) {
-      if (parameter.catalogue_name == "potentials") parameter.kinds = potentials;
+  for (std::vector<CatalogueEntry>* entries : {&schema.systems, &schema.environments}) {
+    for (CatalogueEntry& entry : *entries) {
+      for (Parameter& parameter : entry.parameters) {
+        if (parameter.catalogue_name == "potentials") parameter.kinds = potentials;
+      }
     }
   }
   return schema;

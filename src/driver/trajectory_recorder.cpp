@@ -10,6 +10,8 @@
 #include <limits>
 #include <numeric>
 
+#include "model/ordered_sites.hpp"
+
 namespace bathline {
 
 namespace {
@@ -181,7 +183,8 @@ TrajectoryRecorder::TrajectoryRecorder(ResultFile& file, const Case& this_case, 
   file.attribute("steps", this_case.steps, this_case.name);
   for (std::size_t e = 0; e < problem.stepped_environments().size() && site_stride_ > 0; ++e) {
     Environment& environment = *problem.stepped_environments()[e];
-    const int axes = environment.attachment().axes();
+    auto* const ordered = dynamic_cast<OrderedSites*>(&environment);
+    const int axes = ordered != nullptr ? ordered->site_axes() : environment.attachment().axes();
     for (int axis = 0; axis < axes; ++axis) {
       // One environment with one axis is the common case and has the plain name.
       std::string suffix;
@@ -192,15 +195,16 @@ TrajectoryRecorder::TrajectoryRecorder(ResultFile& file, const Case& this_case, 
       }
       if (axes > 1) suffix += fmt::format("_axis{}", axis);
       const StateField field = environment.field("w", axis);
-      const std::int64_t begin = field.first;
-      const auto pieces = static_cast<std::int64_t>(field.values.size());
+      const std::int64_t total = ordered != nullptr ? ordered->ordered_sites() : field.total;
+      const std::int64_t begin = ordered != nullptr ? 0 : field.first;
+      const auto pieces = ordered == nullptr ? static_cast<std::int64_t>(field.values.size()) : is_root_ ? total : 0;
       const std::int64_t first = (begin + site_stride_ - 1) / site_stride_;
       const std::int64_t end = (begin + pieces + site_stride_ - 1) / site_stride_;
       std::vector<double> sites;
       for (std::int64_t i = first; i < end; ++i) sites.push_back(static_cast<double>(i * site_stride_ + 1));
       Snapshots snapshots{file.snapshots(this_case.name, "displacement" + suffix, "m",
                                          "displacement of the sites of " + environment.name() + " from the start",
-                                         sites, first, (field.total + site_stride_ - 1) / site_stride_, site),
+                                         sites, first, (total + site_stride_ - 1) / site_stride_, site),
                           e,
                           axis,
                           first,
@@ -319,6 +323,10 @@ void TrajectoryRecorder::add_observables(const StateView& moment, std::vector<do
 void TrajectoryRecorder::snapshot(const StateView& moment) {
   for (Snapshots& snapshots : snapshots_) {
     Environment& environment = *moment.problem.stepped_environments()[snapshots.environment];
+    if (auto* const ordered = dynamic_cast<OrderedSites*>(&environment)) {
+      snapshots.writer.append(moment.time, ordered->displacements(snapshots.axis, site_stride_), snapshots.first);
+      continue;
+    }
     const std::span<const double> all = environment.field("w", snapshots.axis).values;
     values_.clear();
     for (std::int64_t i = 0; i < snapshots.count; ++i) {

@@ -8,11 +8,13 @@
 #include <cmath>
 
 #include "model/formula/scope.hpp"
+#include "model/line/nonlinear_line.hpp"
 
 namespace bathline {
 
 const Catalogue<EnvironmentKind>& environments() {
-  static const Catalogue<EnvironmentKind> all = {spring_mass_line_kind(), spring_inerter_line_kind(), heat_bath_kind(),
+  static const Catalogue<EnvironmentKind> all = {spring_mass_line_kind(),   spring_inerter_line_kind(),
+                                                 nonlinear_line_kind(),     heat_bath_kind(),
                                                  memory_environment_kind(), damper_kind()};
   return all;
 }

@@ -1,8 +1,12 @@
-// The three forms in which a recipe describes uniform sites: lumped, continuum, characteristic grid.
+// The three forms in which a recipe describes uniform sites: lumped, continuum, characteristic grid; and the start of
+// sites by formulas.
 // Tested by tests/model/transmission_lines_test.cpp.
 #include "model/site_values.hpp"
 
 #include <fmt/format.h>
+
+#include "formula/program.hpp"
+#include "model/formula/scope.hpp"
 
 namespace bathline {
 
@@ -68,6 +72,44 @@ std::optional<SiteValues> read_site_values(const Section& section, const char* m
       by_spacing ? section.number("spacing") : section.number("length") / static_cast<double>(section.integer("sites"));
   const double speed = section.number("speed");
   return SiteValues{damping / speed * spacing, damping * speed / spacing};
+}
+
+std::vector<std::function<double(double)>> read_start_of_sites(const Section& section, const std::string& key, int axes,
+                                                               Mistakes& mistakes) {
+  std::vector<std::function<double(double)>> functions;
+  if (!section.has(key)) return functions;
+  if (is_semi_infinite(section)) {
+    mistakes.add(section.where(key), fmt::format("`{}` needs sites, but a semi-infinite line has none: give `sites` a "
+                                                 "number so large that no echo returns within the run",
+                                                 key));
+    return functions;
+  }
+  const std::size_t given = section.holds<std::string>(key) ? 1 : section.texts(key).size();
+  if (static_cast<int>(given) != axes) {
+    mistakes.add(section.where(key),
+                 fmt::format("`{}` has {} formula(s), but a site moves along {} axes", key, given, axes));
+    return functions;
+  }
+  const long sites = section.integer("sites");
+  for (std::size_t axis = 0; axis < given; ++axis) {
+    FormulaScope scope;
+    scope.add_variable("i");
+    const auto number = [&](double value) { return scope.graph.constant(value); };
+    scope.names["n"] = number(static_cast<double>(sites));
+    if (section.has("spacing") || section.has("length")) {
+      const double spacing =
+          section.has("spacing") ? section.number("spacing") : section.number("length") / static_cast<double>(sites);
+      const Expression place = scope.graph.apply(Operation::add, scope.names["i"], number(1.0));
+      scope.names["x"] = scope.graph.apply(Operation::multiply, number(spacing), place);
+    }
+    const std::optional<Expression> formula = read_formula(section, key, scope, mistakes, axis);
+    const double first = 0.0;
+    if (!formula || !check_finite(section, key, "the formula", scope, {*formula}, {&first, 1}, mistakes, axis))
+      return {};
+    functions.push_back(
+        [program = FormulaProgram(scope.graph, {&*formula, 1}, 1)](double i) { return program.run(&i); });
+  }
+  return functions;
 }
 
 }  // namespace bathline

@@ -48,45 +48,6 @@ bool is_by_formula(const Section& section, const char* mass, const char* stiffne
   return section.holds<std::string>(mass) || section.holds<std::string>(stiffness);
 }
 
-/// The formulas of `key`, one for each axis, as functions of a site's index; none where it is absent or wrong.
-std::vector<std::function<double(double)>> read_start_of_sites(const Section& section, const std::string& key, int axes,
-                                                               Mistakes& mistakes) {
-  std::vector<std::function<double(double)>> functions;
-  if (!section.has(key)) return functions;
-  if (is_semi_infinite(section)) {
-    mistakes.add(section.where(key), fmt::format("`{}` needs sites, but a semi-infinite line has none: give `sites` a "
-                                                 "number so large that no echo returns within the run",
-                                                 key));
-    return functions;
-  }
-  const std::size_t given = section.holds<std::string>(key) ? 1 : section.texts(key).size();
-  if (static_cast<int>(given) != axes) {
-    mistakes.add(section.where(key),
-                 fmt::format("`{}` has {} formula(s), but a site moves along {} axes", key, given, axes));
-    return functions;
-  }
-  const long sites = section.integer("sites");
-  for (std::size_t axis = 0; axis < given; ++axis) {
-    FormulaScope scope;
-    scope.add_variable("i");
-    const auto number = [&](double value) { return scope.graph.constant(value); };
-    scope.names["n"] = number(static_cast<double>(sites));
-    if (section.has("spacing") || section.has("length")) {
-      const double spacing =
-          section.has("spacing") ? section.number("spacing") : section.number("length") / static_cast<double>(sites);
-      const Expression place = scope.graph.apply(Operation::add, scope.names["i"], number(1.0));
-      scope.names["x"] = scope.graph.apply(Operation::multiply, number(spacing), place);
-    }
-    const std::optional<Expression> formula = read_formula(section, key, scope, mistakes, axis);
-    const double first = 0.0;
-    if (!formula || !check_finite(section, key, "the formula", scope, {*formula}, {&first, 1}, mistakes, axis))
-      return {};
-    functions.push_back(
-        [program = FormulaProgram(scope.graph, {&*formula, 1}, 1)](double i) { return program.run(&i); });
-  }
-  return functions;
-}
-
 /// The sites of the section's `file`, or of its formulas; nullptr, and a mistake, where they are wrong.
 /// @note Collective.
 std::shared_ptr<const std::vector<LineSite>> read_nonuniform_sites(const Section& section, const char* mass,

@@ -65,7 +65,8 @@ std::int64_t Line::bytes(const Scheme& scheme) const {
     if (implicit->stages() > 1) per_site = state_.axes * implicit->stages() * size;
     if (!state_.has_uniform_sites()) per_site += bytes_of_nonuniform_tridiagonal(implicit->stages());
   }
-  const std::int64_t values = 2 * state_.axes + (state_.has_uniform_sites() ? 0 : 2);
+  const int rows = std::visit([](const auto& sites) { return int{sites.rows}; }, state_.material());
+  const std::int64_t values = 2 * state_.axes + (state_.is_folded() ? 2 : 1) * rows;
   return values * state_.storage() * size + per_site * state_.count;
 }
 
@@ -115,9 +116,10 @@ void Line::add_start() {
     double* const p = state_.own(state_.p[axis]);
     for (std::int64_t j = 0; j < state_.count; ++j) {
       const std::int64_t site = state_.first_site() + j;
-      const auto index = static_cast<double>(site);
-      if (!options.w0.empty()) w[j] += options.w0[axis](index);
-      if (!options.v0.empty()) p[j] += state_.site(site).mass * options.v0[axis](index);
+      const int strand = state_.strand(axis), of_chain = state_.is_folded() ? axis / 2 : axis;
+      const auto index = static_cast<double>(strand == 1 ? state_.chain_sites() - 1 - site : site);
+      if (!options.w0.empty()) w[j] += options.w0[of_chain](index);
+      if (!options.v0.empty()) p[j] += state_.site(site, strand).mass * options.v0[of_chain](index);
     }
   }
   state_.find_active_end();
@@ -145,7 +147,7 @@ EnvironmentEnergy Line::energy(std::span<const double> head) {
     energy.environment += state_.end_energies(axis);
     if (state_.at_head()) {
       const double stretch = state_.own(state_.w[axis])[0] - head[axis];
-      totals[0] += std::visit([=](const auto& sites) { return sites.energy(0, stretch); }, state_.material());
+      totals[0] += std::visit([=](const auto& sites) { return sites.energy(0, stretch); }, state_.material(axis));
     }
   }
   if (state_.at_far_end) totals[1] = std::accumulate(state_.dissipated.begin(), state_.dissipated.end(), 0.0);
@@ -159,7 +161,8 @@ EnvironmentEnergy Line::energy(std::span<const double> head) {
 void Line::force(std::span<const double> head, std::span<double> force) const {
   for (int axis = 0; axis < state_.axes; ++axis) {
     const double stretch = state_.first_displacement(axis) - head[axis];
-    force[axis] = std::visit([=](const auto& sites) { return force_of_spring(sites, 0, stretch); }, state_.material());
+    force[axis] =
+        std::visit([=](const auto& sites) { return force_of_spring(sites, 0, stretch); }, state_.material(axis));
   }
 }
 

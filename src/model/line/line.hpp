@@ -42,12 +42,13 @@ class Line : public Environment {
   EnvironmentProperties describe() const override;
   double echo_time() const;
   double highest_frequency() const;
-  /// A thermal start of one axis. @note Collective.
-  void draw_thermal_start(const RngKey& key, int axis);
   /// Adds `w0` and `v0` of the options. @note Collective.
   void add_start();
 
  protected:
+  /// A thermal start of one axis. @note Collective.
+  virtual void draw_thermal_start(const RngKey& key, int axis);
+
   LineState state_;
 };
 

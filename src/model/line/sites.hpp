@@ -4,7 +4,7 @@
 //
 // Spring j lies before site j: spring 0 connects the first site to the head, and one more spring behind the last site
 // leads to the far end. Everything that advances a line or sums its energy takes its `Sites` as a template parameter,
-// which is chosen once outside of all loops. Another force law, such as nonlinear springs, is one more type here.
+// which is chosen once outside of all loops. Other force laws are in nonlinear_sites.hpp.
 #pragma once
 
 #include <array>
@@ -12,11 +12,16 @@
 #include <cstdint>
 #include <variant>
 
+#include "model/line/nonlinear_sites.hpp"
 #include "simd/simd_double.hpp"
 
 namespace bathline {
 
-enum class FarEnd { fixed, free, matched };
+/// `joined`: lines of two axes are the strands of one folded chain, whose far ends are neighbours.
+enum class FarEnd { fixed, free, matched, joined };
+
+/// Number of sites behind a joined end whose rows are known.
+inline constexpr std::int64_t joined_rows = 32;
 
 /// Mass and spring of one site.
 struct LineSite {
@@ -32,6 +37,8 @@ struct LineConstants {
   double stiffness = 1.0;
   FarEnd far_end = FarEnd::fixed;
   double dashpot = 0.0;  ///< on the last site; zero unless the far end is matched
+  /// Of joined ends: 1 where the last site of both strands is the same, which both compute, else 0.
+  int shared = 0;
 
   /// The displacement behind a last site that is at `here`: there is no spring beyond a free or matched end.
   double behind_last(double here) const { return far_end == FarEnd::fixed ? 0.0 : here; }
@@ -41,23 +48,33 @@ struct LineConstants {
 /// stretch), and x over the mass of site j is per_mass(j, x) / mass, so that constant factors are multiplied once a
 /// loop. The expressions are templates for numbers and registers.
 ///
-/// Values that differ from site to site are in `rows` rows, which may be anything with an index operator: `mapped`
-/// returns the same sites with converted rows, for instance rows in registers.
+/// held(w, force) is the force of both springs of a site, in units of the stiffness, less that of its position w.
+///
+/// Values that differ from site to site are in `rows` rows, the first `spring_rows` of springs, which may be anything
+/// with an index operator: `mapped` returns the same sites with converted rows, for instance rows in registers. A sweep
+/// does up to `levels` kicks and drifts at once. Where `is_odd` the force of a spring changes its sign with its
+/// stretch.
 template <class S>
 concept Sites = requires(const S& sites, std::int64_t j, double x) {
   { S::rows } -> std::convertible_to<int>;
+  { S::spring_rows } -> std::convertible_to<int>;
+  { S::levels } -> std::convertible_to<int>;
+  { S::is_odd } -> std::convertible_to<bool>;
   { sites.stiffness } -> std::convertible_to<double>;
   { sites.mass } -> std::convertible_to<double>;
   { sites.pull(j, x) } -> std::same_as<double>;
+  { sites.held(x, x) } -> std::same_as<double>;
   { sites.per_mass(j, x) } -> std::same_as<double>;
   /// Energy of spring j, J.
   { sites.energy(j, x) } -> std::same_as<double>;
-  /// Energy of site j with momentum x and of the spring behind it with stretch x, in units of 1/(2 mass).
-  { sites.energy(j, x, x) } -> std::same_as<double>;
+  /// Energy of site j with momentum x, of the spring behind it with stretch x and of its place x, in units of
+  /// 1/(2 mass).
+  { sites.energy(j, x, x, x) } -> std::same_as<double>;
 };
 
 struct UniformSites {
-  static constexpr int rows = 0;
+  static constexpr int rows = 0, spring_rows = 0, levels = 4;
+  static constexpr bool is_odd = true;
   double stiffness = 1.0;
   double mass = 1.0;
 
@@ -66,12 +83,16 @@ struct UniformSites {
     return stretch;
   }
   template <class Number>
+  Number held(Number, Number force) const {
+    return force;
+  }
+  template <class Number>
   Number per_mass(std::int64_t, Number x) const {
     return x;
   }
   double energy(std::int64_t, double stretch) const { return 0.5 * stiffness * stretch * stretch; }
   template <class Number>
-  Number energy(std::int64_t, Number momentum, Number stretch) const {
+  Number energy(std::int64_t, Number momentum, Number stretch, Number) const {
     return multiply_add(splat<Number>(stiffness * mass), stretch * stretch, momentum * momentum);
   }
   template <class Convert>
@@ -82,7 +103,8 @@ struct UniformSites {
 
 template <class Row = const double*>
 struct NonuniformSites {
-  static constexpr int rows = 2;
+  static constexpr int rows = 2, spring_rows = 1, levels = 4;
+  static constexpr bool is_odd = true;
   static constexpr double stiffness = 1.0, mass = 1.0;
   Row spring{};        ///< stiffness before every site, and behind the last
   Row inverse_mass{};  ///< of every site
@@ -92,12 +114,16 @@ struct NonuniformSites {
     return spring[j] * stretch;
   }
   template <class Number>
+  Number held(Number, Number force) const {
+    return force;
+  }
+  template <class Number>
   Number per_mass(std::int64_t j, Number x) const {
     return x * inverse_mass[j];
   }
   double energy(std::int64_t j, double stretch) const { return 0.5 * spring[j] * stretch * stretch; }
   template <class Number>
-  Number energy(std::int64_t j, Number momentum, Number stretch) const {
+  Number energy(std::int64_t j, Number momentum, Number stretch, Number) const {
     return multiply_add(Number(spring[j + 1]), stretch * stretch, inverse_mass[j] * (momentum * momentum));
   }
   template <class Convert>
@@ -108,7 +134,21 @@ struct NonuniformSites {
 
 static_assert(Sites<UniformSites> && Sites<NonuniformSites<>>);
 /// Every kind of sites.
-using AnySites = std::variant<UniformSites, NonuniformSites<>>;
+using AnySites =
+    std::variant<UniformSites, NonuniformSites<>, CubicSpringSites<>, CubicSpringSites<const double*>, CubicHeldSites<>,
+                 CubicHeldSites<const double*>, PolynomialSites<>, ExponentialSites<>, ContactSites<>, BatchSites<>>;
+/// `Instantiate(type);` for every kind of sites.
+#define BATHLINE_FOR_ALL_SITES(Instantiate)     \
+  Instantiate(UniformSites);                    \
+  Instantiate(NonuniformSites<>);               \
+  Instantiate(CubicSpringSites<>);              \
+  Instantiate(CubicSpringSites<const double*>); \
+  Instantiate(CubicHeldSites<>);                \
+  Instantiate(CubicHeldSites<const double*>);   \
+  Instantiate(PolynomialSites<>);               \
+  Instantiate(ExponentialSites<>);              \
+  Instantiate(ContactSites<>);                  \
+  Instantiate(BatchSites<>)
 
 /// The sites beginning with `site`.
 template <Sites S>
@@ -136,11 +176,16 @@ double inverse_mass(const S& sites, std::int64_t j) {
   return sites.per_mass(j, 1.0 / sites.mass);
 }
 
-/// Momentum after a kick of `strength` = weight h stiffness by the pulls `before` and `behind`. All code paths use this
-/// expression, so that they agree to the bit.
+/// Momentum after a kick of `strength` = weight h stiffness by the pulls `before` and `behind`.
 template <class Number>
 Number kicked(Number p, Number strength, Number before, Number behind) {
   return multiply_add(strength, behind - before, p);
+}
+/// The same of a site at w. All explicit steps use this expression, so that they agree to the bit.
+template <class S, class Number>
+[[gnu::always_inline]] inline Number kicked(const S& sites, Number w, Number p, Number strength, Number before,
+                                            Number behind) {
+  return multiply_add(strength, sites.held(w, behind - before), p);
 }
 /// Displacement after a drift of `rate` = weight h / mass.
 template <class Number>
@@ -153,7 +198,7 @@ template <Sites S>
 void kick_sites(S sites, double weighted_step, std::int64_t begin, std::int64_t end, const double* w, double* p) {
   const double strength = weighted_step * sites.stiffness;
   for (std::int64_t j = begin; j < end; ++j) {
-    p[j] = kicked(p[j], strength, sites.pull(j, w[j] - w[j - 1]), sites.pull(j + 1, w[j + 1] - w[j]));
+    p[j] = kicked(sites, w[j], p[j], strength, sites.pull(j, w[j] - w[j - 1]), sites.pull(j + 1, w[j + 1] - w[j]));
   }
 }
 

@@ -28,27 +28,92 @@ LineState::LineState(const LineConstants& given, LineOptions with, std::int64_t 
   constants.dashpot = constants.far_end == FarEnd::matched ? std::sqrt(last.stiffness * last.mass) : 0.0;
 }
 
-LineSite LineState::site(std::int64_t index) const {
+LineSite LineState::site(std::int64_t index, int strand) const {
   if (has_uniform_sites()) return {constants.mass, constants.stiffness};
+  if (strand == 1) index = chain_sites() - 1 - index;
   return (*options.table)[static_cast<std::size_t>(index % period())];
 }
 
-AnySites LineState::material() const {
+namespace {
+
+/// A law that is known in closed form, in units of `unit`; the coefficients of others are zero.
+const PolynomialForce* polynomial(const ClosedForm& form) { return std::get_if<PolynomialForce>(&form); }
+
+bool is_within(const PolynomialForce& force, std::size_t lowest, std::size_t highest) {
+  for (std::size_t k = 0; k < force.c.size(); ++k) {
+    if ((k < lowest || k > highest) && force.c[k] != 0.0) return false;
+  }
+  return true;
+}
+
+/// The fastest sites that have the law; `inverse_mass` is nullptr where all masses are `mass`.
+AnySites nonlinear_sites(const LineLaw& law, bool has_equal_masses, double mass, const double* inverse_mass) {
+  const ClosedForm springs = closed_form_of(*law.springs);
+  const ClosedForm held = law.sites ? closed_form_of(*law.sites) : PolynomialForce{};
+  const PolynomialForce *spring = polynomial(springs), *site = polynomial(held);
+  const auto choose = [&](const auto& uniform, auto with_row) -> AnySites {
+    if (has_equal_masses) return uniform;
+    with_row = {
+        .stiffness = uniform.stiffness, .spring = uniform.spring, .site = uniform.site, .inverse_mass = inverse_mass};
+    return with_row;
+  };
+  if (law.sites == nullptr && spring != nullptr && is_within(*spring, 1, 3)) {
+    return choose(CubicSpringSites<>{.mass = mass, .spring = PolynomialLaw<3>(*spring)},
+                  CubicSpringSites<const double*>{});
+  }
+  if (spring != nullptr && site != nullptr && is_within(*spring, 1, 1) && spring->c[1] > 0.0 &&
+      is_within(*site, 1, 3)) {
+    const double unit = spring->c[1];
+    return choose(CubicHeldSites<>{.stiffness = unit, .mass = mass, .site = PolynomialLaw<3>(*site, unit)},
+                  CubicHeldSites<const double*>{});
+  }
+  if (spring != nullptr && site != nullptr) {
+    return PolynomialSites<>{
+        .spring = PolynomialLaw<5>(*spring), .site = PolynomialLaw<5>(*site), .inverse_mass = inverse_mass};
+  }
+  if (const auto* force = std::get_if<ExponentialForce>(&springs); force != nullptr && law.sites == nullptr) {
+    return ExponentialSites<>{.spring = ExponentialLaw(*force), .inverse_mass = inverse_mass};
+  }
+  if (const auto* force = std::get_if<ContactForce>(&springs); force != nullptr && law.sites == nullptr) {
+    return ContactSites<>{.spring = ContactLaw(*force), .inverse_mass = inverse_mass};
+  }
+  return BatchSites<>{.spring = {law.springs.get()}, .site = {law.sites.get()}, .inverse_mass = inverse_mass};
+}
+
+}  // namespace
+
+AnySites LineState::material(int axis) const {
+  if (options.law) {
+    const AlignedVector& row = inverse_mass_[strand(axis)];
+    AnySites sites =
+        nonlinear_sites(*options.law, has_uniform_sites(), constants.mass, row.empty() ? nullptr : own(row));
+    const auto mirror = [](const auto& along) -> AnySites {
+      if constexpr (requires { along.mirrored(); }) return along.mirrored();
+      return along;
+    };
+    return strand(axis) == 1 ? std::visit(mirror, sites) : sites;
+  }
   if (has_uniform_sites()) return UniformSites{constants.stiffness, constants.mass};
-  return spring_.empty() ? NonuniformSites<>{} : NonuniformSites<>{own(spring_), own(inverse_mass_)};
+  return spring_.empty() ? NonuniformSites<>{} : NonuniformSites<>{own(spring_), own(inverse_mass_[0])};
 }
 
 void LineState::prepare_rows() {
-  if (has_uniform_sites() || !spring_.empty()) return;
+  const bool has_rows = std::visit([](const auto& sites) { return sites.rows > 0; }, material());
+  if (!has_rows || !inverse_mass_[0].empty()) return;
   const std::int64_t from = first_site() - room_before, to = first_site() + count + room_behind;
-  spring_.reserve(static_cast<std::size_t>(to - from + 1));
-  inverse_mass_.reserve(static_cast<std::size_t>(to - from));
-  for (std::int64_t j = from; j < to; ++j) {
-    const LineSite here = site(j);
-    spring_.push_back(here.stiffness);
-    inverse_mass_.push_back(1.0 / here.mass);
+  if (!options.law) {
+    spring_.reserve(static_cast<std::size_t>(to - from + 1));
+    for (std::int64_t j = from; j < to; ++j) spring_.push_back(site(j).stiffness);
+    spring_.push_back(site(std::min(to, sites() - 1)).stiffness);
   }
-  spring_.push_back(site(std::min(to, sites() - 1)).stiffness);
+  const std::int64_t end = is_folded() ? std::min(to + joined_rows, chain_sites()) : to;
+  for (int strand = 0; strand <= (is_folded() ? 1 : 0); ++strand) {
+    inverse_mass_[strand].reserve(static_cast<std::size_t>(to + (is_folded() ? joined_rows : 0) - from));
+    for (std::int64_t j = from; j < end; ++j) inverse_mass_[strand].push_back(1.0 / site(j, strand).mass);
+    // Beyond the other head, where no value is used.
+    if (is_folded())
+      inverse_mass_[strand].resize(static_cast<std::size_t>(to + joined_rows - from), inverse_mass_[strand].back());
+  }
 }
 
 void LineState::allocate() {
@@ -109,11 +174,11 @@ void LineState::with_site_energy(int axis, Use use) const {
     const auto energy = [=]<class Number>(std::int64_t site) {
       const Numbered<Number> at_w{own_w, first}, at_p{own_p, first};
       const auto numbered = sites.mapped([=](const double* row) { return Numbered<Number>{row, first}; });
-      return numbered.energy(site, at_p[site], at_w[site + 1] - at_w[site]);
+      return numbered.energy(site, at_p[site], at_w[site + 1] - at_w[site], at_w[site]);
     };
     use(energy, 0.5 / sites.mass);
   };
-  std::visit(with_sites, material());
+  std::visit(with_sites, material(axis));
 }
 
 void LineState::begin_energies(int axis) {
@@ -128,12 +193,19 @@ void LineState::add_energies(int axis, std::int64_t end) {
 }
 
 double LineState::end_energies(int axis) {
-  // The spring behind the last site is unstretched unless the end is fixed.
-  if (at_far_end) own(w[axis])[count] = behind_last(own(w[axis])[count - 1]);
+  // The spring behind the last site is unstretched unless the end is fixed or joined. Of two strands the first has the
+  // joining spring or the shared site, and the springs beside a shared site are those before it.
+  std::int64_t end = active_end;
+  if (at_far_end) {
+    const double here = own(w[axis])[count - 1];
+    const bool is_joined = is_folded() && strand(axis) == 0 && constants.shared == 0;
+    own(w[axis])[count] = is_joined ? own(w[joined_axis(axis)])[count - 1] : is_folded() ? here : behind_last(here);
+  }
+  if (strand(axis) == 1 && constants.shared == 1) end = std::min(end, sites() - 1);
   if (!energy_started_[axis]) sums_[axis].begin();
   energy_started_[axis] = false;
   double energy = 0.0;
-  with_site_energy(axis, [&](auto energy_of, double unit) { energy = unit * sums_[axis].end(energy_of, active_end); });
+  with_site_energy(axis, [&](auto energy_of, double unit) { energy = unit * sums_[axis].end(energy_of, end); });
   return energy;
 }
 

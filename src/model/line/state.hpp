@@ -7,6 +7,7 @@
 
 #include "model/environment.hpp"
 #include "model/line/sites.hpp"
+#include "model/potentials/pair_potential.hpp"
 #include "simd/aligned_vector.hpp"
 #include "parallel/communicator.hpp"
 #include "parallel/halo.hpp"
@@ -16,10 +17,18 @@
 
 namespace bathline {
 
+/// The springs and the on-site forces of a nonlinear line.
+struct LineLaw {
+  std::shared_ptr<const PairPotential> springs;
+  std::shared_ptr<const PairPotential> sites = nullptr;  ///< nullptr: none
+};
+
 struct LineOptions {
   double temperature = 0.0;  ///< kT of the start, J
   /// Of a nonuniform line: mass and spring of the first sites, repeated along the line; nullptr for a uniform line.
   std::shared_ptr<const std::vector<LineSite>> table = nullptr;
+  /// nullptr: linear springs. Else the stiffness of a site is that of its spring at rest, and not used.
+  std::shared_ptr<const LineLaw> law = nullptr;
   /// Sites that are still at rest are not computed; results do not depend on it.
   bool skip_resting = true;
   /// As in EnvironmentProperties.
@@ -54,9 +63,18 @@ class LineState {
   /// Number of sites after which they repeat; 1 for a uniform line.
   std::int64_t period() const { return has_uniform_sites() ? 1 : static_cast<std::int64_t>(options.table->size()); }
   bool has_uniform_sites() const { return options.table == nullptr; }
-  LineSite site(std::int64_t index) const;
+  /// Whether the axes are pairs of strands of chains.
+  bool is_folded() const { return constants.far_end == FarEnd::joined; }
+  /// The other strand of a folded chain; else the axis itself.
+  int joined_axis(int axis) const { return is_folded() ? axis ^ 1 : axis; }
+  /// Number of the strand of an axis: 1 if it runs against the chain, else 0.
+  int strand(int axis) const { return is_folded() ? axis & 1 : 0; }
+  /// Number of sites of a chain, those of a shared end counted once.
+  std::int64_t chain_sites() const { return is_folded() ? 2 * sites() - constants.shared : sites(); }
+  /// A site by its index from the head of the strand; behind a joined end that of the other strand.
+  LineSite site(std::int64_t index, int strand = 0) const;
   /// This rank's own sites, with rows once `prepare_rows` has been called.
-  AnySites material() const;
+  AnySites material(int axis = 0) const;
   /// Allocates and fills the rows of a nonuniform line, once.
   void prepare_rows();
   /// Own and copied sites, and one more for the end point of the spring behind the last.
@@ -70,7 +88,7 @@ class LineState {
   const double* own(const AlignedVector& field) const { return field.data() + room_before; }
   /// Displacement of the site next to the head, also within a block. Rank 0 only.
   double first_displacement(int axis) const { return block_start ? block_start(axis) : own(w[axis])[0]; }
-  /// Displacement, or stage displacement, behind the last site, whose own is `here`.
+  /// Displacement, or stage displacement, behind the last site, whose own is `here`, of an end that is not joined.
   double behind_last(double here) const { return constants.behind_last(here); }
   /// Copies displacements and momenta of the nearest sites of the neighbouring ranks. @note Collective.
   void exchange_next_neighbours() { thin_halo_.exchange(thin_arrays_); }
@@ -110,9 +128,10 @@ class LineState {
 
   Halo thin_halo_;
   std::vector<double*> thin_arrays_;
-  std::vector<ReproducibleSum> sums_;    // of energies, by axis
-  std::vector<bool> energy_started_;     // by axis
-  AlignedVector spring_, inverse_mass_;  // of nonuniform sites, own and copied
+  std::vector<ReproducibleSum> sums_;  // of energies, by axis
+  std::vector<bool> energy_started_;   // by axis
+  // Of nonuniform sites, own and copied; masses by strand.
+  AlignedVector spring_, inverse_mass_[2];
 };
 
 // Steppers; the state must outlive them.

@@ -2,8 +2,8 @@
 //
 // The whole line is copied into lanes for a block of steps. The sites next to the head advance in lockstep with it in
 // registers; a sweep then advances all sites by several levels of kicks and drifts, and takes its first sites, which it
-// cannot compute, from these registers. A segment does the same at a matched far end. Short lines without one advance
-// as a whole in lockstep with the head.
+// cannot compute, from these registers. A segment does the same at a far end that has no mirror image. Short lines
+// without a matched one advance as a whole in lockstep with the head.
 // Tested by tests/model/line/explicit/stepper_test.cpp.
 #include "model/line/explicit/in_cache_stepper.hpp"
 
@@ -38,9 +38,11 @@ class InCacheExplicitStepper final : public ExplicitEnvironmentStepper {
         h_(h),
         fallback_(std::move(fallback)),
         in_lockstep_(line.sites() <= max_in_lockstep && line.constants.far_end != FarEnd::matched),
+        has_far_segment_(line.constants.far_end == FarEnd::matched ||
+                         (!S::is_odd && line.constants.far_end != FarEnd::joined)),
         far_(line.constants, max_end_sites, 0) {
     for (int axis = 0; axis < line.axes && line.at_head(); ++axis) {
-      axes_.push_back({.line = LanePartitionedLine<S>(line.constants, line.sites()), .near = {}});
+      axes_.push_back({.line = LanePartitionedLine<S>(line.constants, line.sites()), .near = {}, .sites = {}});
     }
     // Reserved for the longest block, so that no block allocates.
     const std::size_t max_levels = max_steps * scheme.substeps.size();
@@ -56,7 +58,7 @@ class InCacheExplicitStepper final : public ExplicitEnvironmentStepper {
     if (uses_fallback_) return fallback_->force(head, force);
     if (in_lockstep_) {
       for (std::size_t axis = 0; axis < axes_.size(); ++axis) {
-        force[axis] = force_of_spring(sites_, 0, axes_[axis].line.first_w(0) - head.x[axis]);
+        force[axis] = force_of_spring(axes_[axis].sites, 0, axes_[axis].line.first_w(0) - head.x[axis]);
       }
       return;
     }
@@ -78,8 +80,14 @@ class InCacheExplicitStepper final : public ExplicitEnvironmentStepper {
   struct Axis {
     LanePartitionedLine<S> line;
     LineNearHead<S, max_end_sites> near;
-    double head = 0.0;  // its displacement in the deferred kicks
+    S sites;
+    double head = 0.0;    // its displacement in the deferred kicks
+    double behind = 0.0;  // displacement behind the last site
   };
+  /// The other strand of a joined line, or the line itself.
+  const LanePartitionedLine<S>& joined_to(std::size_t axis) const {
+    return axes_[line_.joined_axis(static_cast<int>(axis))].line;
+  }
   void find_groups(int steps);
   // Separate functions, as their register needs would otherwise add stack accesses to every substep.
 
@@ -90,13 +98,14 @@ class InCacheExplicitStepper final : public ExplicitEnvironmentStepper {
   void advance_deferred();
   void load_near(int axis);
   void sweep();
-  void sweep_with_dashpot(int axis, std::span<const LineLevel> levels);
+  void sweep_with_far_segment(int axis, std::span<const LineLevel> levels);
 
   LineState& line_;
   ExplicitScheme scheme_;
   double h_;
   std::unique_ptr<ExplicitEnvironmentStepper> fallback_;
   bool in_lockstep_;        // the whole line advances in lockstep with the head
+  bool has_far_segment_;    // sweeps do not know what is behind the last site
   std::vector<Axis> axes_;  // on rank 0
   LineSegment<S> far_;
 
@@ -105,7 +114,6 @@ class InCacheExplicitStepper final : public ExplicitEnvironmentStepper {
   int steps_ = 0;
   std::vector<LineLevel> levels_;
   std::vector<Group> groups_;
-  S sites_;
   LineLevel deferred_;        // deferred kicks of a line in lockstep
   std::size_t group_ = 0;     // of the next sweep
   std::size_t substeps_ = 0;  // done by the head
@@ -136,11 +144,11 @@ void InCacheExplicitStepper<S>::begin_block(const BlockPlan& plan) {
   if (uses_fallback_) return fallback_->begin_block(plan);
   line_.mark_active(line_.active_end < line_.sites() ? line_.active_end + scheme_.reach(plan.steps) : line_.active_end);
   if (!in_lockstep_) find_groups(plan.steps);
-  sites_ = std::get<S>(line_.material());
   group_ = 0;
   substeps_ = 0;
   for (int axis = 0; axis < static_cast<int>(axes_.size()); ++axis) {
-    axes_[axis].line.load(sites_, line_.own(line_.w[axis]), line_.own(line_.p[axis]));
+    axes_[axis].sites = std::get<S>(line_.material(axis));
+    axes_[axis].line.load(axes_[axis].sites, line_.own(line_.w[axis]), line_.own(line_.p[axis]));
     if (!in_lockstep_) load_near(axis);
   }
   line_.block_start = [this](int axis) {
@@ -153,7 +161,7 @@ template <Sites S>
 void InCacheExplicitStepper<S>::load_near(int axis) {
   const LanePartitionedLine<S>& line = axes_[axis].line;
   axes_[axis].near.load(
-      sites_, [&](int j) { return line.first_w(j); }, [&](int j) { return line.first_p(j); });
+      axes_[axis].sites, [&](int j) { return line.first_w(j); }, [&](int j) { return line.first_p(j); });
 }
 
 template <Sites S>
@@ -187,7 +195,9 @@ void InCacheExplicitStepper<S>::substep_in_lockstep(const Substep& substep, cons
 
 template <Sites S>
 void InCacheExplicitStepper<S>::advance_deferred() {
-  for (auto& [line, near, head] : axes_) line.advance(deferred_, head);
+  for (std::size_t axis = 0; axis < axes_.size(); ++axis)
+    axes_[axis].behind = axes_[axis].line.behind_last(joined_to(axis));
+  for (Axis& axis : axes_) axis.line.advance(deferred_, axis.head, axis.behind);
   deferred_.kicks = deferred_.drifts = 0;
 }
 
@@ -196,10 +206,13 @@ void InCacheExplicitStepper<S>::sweep() {
   const Group& group = groups_[group_];
   const std::span<const LineLevel> levels = std::span(levels_).subspan(group.first_level, group.levels);
   const auto invalid = static_cast<int>(group.levels);
+  for (std::size_t axis = 0; axis < axes_.size(); ++axis)
+    axes_[axis].line.copy_neighbours(levels.size(), joined_to(axis));
   for (int axis = 0; axis < static_cast<int>(axes_.size()); ++axis) {
-    auto& [line, near, head] = axes_[axis];
-    if (line_.constants.far_end == FarEnd::matched) {
-      sweep_with_dashpot(axis, levels);
+    LanePartitionedLine<S>& line = axes_[axis].line;
+    const LineNearHead<S, max_end_sites>& near = axes_[axis].near;
+    if (has_far_segment_) {
+      sweep_with_far_segment(axis, levels);
     } else {
       line.advance(levels);
     }
@@ -210,7 +223,7 @@ void InCacheExplicitStepper<S>::sweep() {
 }
 
 template <Sites S>
-void InCacheExplicitStepper<S>::sweep_with_dashpot(int axis, std::span<const LineLevel> levels) {
+void InCacheExplicitStepper<S>::sweep_with_far_segment(int axis, std::span<const LineLevel> levels) {
   LanePartitionedLine<S>& line = axes_[axis].line;
   const int end_sites = line.end_sites();
   std::array<double, static_cast<std::size_t>(max_end_sites)> w, p;
@@ -218,7 +231,7 @@ void InCacheExplicitStepper<S>::sweep_with_dashpot(int axis, std::span<const Lin
   far_.load({.w = w.data(),
              .p = p.data(),
              .count = end_sites,
-             .sites = sites_from(sites_, line_.sites() - end_sites),
+             .sites = sites_from(axes_[axis].sites, line_.sites() - end_sites),
              .at_far_end = true,
              .dissipated = line_.dissipated[axis]});
   for (std::size_t i = group_ > 0 ? groups_[group_ - 1].end : 0; i < groups_[group_].end; ++i) {

@@ -42,7 +42,8 @@ void advance_both(const S& line, double kick, double drift, std::int64_t begin, 
   const SimdDouble strength = splat(kick * line.stiffness);
   const SimdDouble step = splat(drift / line.mass);
   const auto kick_at = [&](std::int64_t j, SimdDouble left, SimdDouble here, SimdDouble right) {
-    const SimdDouble now = kicked(load(p + j), strength, sites.pull(j, here - left), sites.pull(j + 1, right - here));
+    const SimdDouble now =
+        kicked(sites, here, load(p + j), strength, sites.pull(j, here - left), sites.pull(j + 1, right - here));
     store(now, p + j);
     return now;
   };
@@ -113,9 +114,9 @@ void advance_in_place(const S& sites, std::span<const LineLevel> levels, std::in
   }
 }
 
-template void advance_in_place(const UniformSites&, std::span<const LineLevel>, std::int64_t, std::int64_t, double*,
-                               double*);
-template void advance_in_place(const NonuniformSites<>&, std::span<const LineLevel>, std::int64_t, std::int64_t,
-                               double*, double*);
+#define BATHLINE_ADVANCE_IN_PLACE(...)                                                                                \
+  template void advance_in_place(const __VA_ARGS__&, std::span<const LineLevel>, std::int64_t, std::int64_t, double*, \
+                                 double*)
+BATHLINE_FOR_ALL_SITES(BATHLINE_ADVANCE_IN_PLACE);
 
 }  // namespace bathline

@@ -96,7 +96,8 @@ void LineInterior<S>::advance_in_segments(const Piece& piece, const Done& done) 
   store(segments_[1 - current], piece.end);
 }
 
-template class LineInterior<UniformSites>;
-template class LineInterior<NonuniformSites<>>;
+#define BATHLINE_INSTANTIATE(...) template class LineInterior<__VA_ARGS__>
+BATHLINE_FOR_ALL_SITES(BATHLINE_INSTANTIATE);
+#undef BATHLINE_INSTANTIATE
 
 }  // namespace bathline

@@ -3,10 +3,12 @@
 // A sweep performs several levels of kicks and drifts. Before it every part receives copies of as many sites of the
 // neighbouring parts as there are levels, and these sites are computed twice, so that parts do not shift.
 //
-// Behind a fixed end the line continues as its mirror image with the opposite sign, and behind a free end as its mirror
-// image; copied sites there move like their images, to the bit.
+// Behind a fixed end a line with odd forces continues as its mirror image with the opposite sign, and behind a free end
+// as its mirror image; behind a joined end it continues as the other strand. Copied sites there move like their images,
+// to the bit.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -21,9 +23,9 @@ template <Sites S>
 class LanePartitionedLine {
  public:
   /// Maximum number of levels of a sweep: AVX-512 has twice as many registers.
-  static constexpr int depth = simd_width == 8 ? 4 : 2;
-  /// At either end at least this many sites lie in one part.
-  static constexpr int max_end_sites = 2 * depth;
+  static constexpr int depth = std::min(simd_width == 8 ? 4 : 2, S::levels);
+  /// At either end at least this many sites lie in one part: whole registers.
+  static constexpr int max_end_sites = std::max(2 * depth, simd_width);
 
   /// Whether a line of `count` sites is long enough.
   static bool is_long_enough(std::int64_t count) {
@@ -39,12 +41,18 @@ class LanePartitionedLine {
   std::size_t sweep_levels(std::span<const LineLevel> levels) const {
     return levels_per_sweep(levels, static_cast<std::size_t>(depth_));
   }
-  /// Performs as many levels as `sweep_levels` returned. The head and a matched end are unknown here: as many sites as
-  /// there are levels become invalid at the start, and before a matched end.
+  /// Copies the neighbours of all parts for so many levels; `other` is the other strand of a joined end, or this line.
+  void copy_neighbours(std::size_t levels, const LanePartitionedLine& other);
+  /// Performs as many levels as `sweep_levels` returned, between neighbours that have been copied. The head is unknown
+  /// here, and so is an end that is matched or, where forces are not odd, not joined: as many sites as there are levels
+  /// become invalid at the start, and before such an end.
   void advance(std::span<const LineLevel> levels);
 
-  /// A level with at most one drift of a line with a fixed or free end and its head at `head`; no site becomes invalid.
-  void advance(const LineLevel& level, double head);
+  /// The displacement behind the last site, in `other` as above, of an end that is not matched.
+  double behind_last(const LanePartitionedLine& other) const;
+  /// A level with at most one drift of a line that is not matched, with its head at `head` and the site behind its last
+  /// one at `behind`; no site becomes invalid.
+  void advance(const LineLevel& level, double head, double behind);
 
   /// Twice the maximum number of sites that become invalid at an end.
   int end_sites() const { return 2 * depth_; }
@@ -71,18 +79,20 @@ class LanePartitionedLine {
   static constexpr std::int64_t room = 2 * depth + depth + sites_per_iteration;
 
   /// Fewer levels on short lines, where sites computed twice cost more.
-  static int depth_for(std::int64_t count) { return count <= max_short_line ? 2 : depth; }
+  static int depth_for(std::int64_t count) { return count <= max_short_line ? short_depth : depth; }
+  static constexpr int short_depth = std::min(2, depth);
 
   Register* part_data(Field& field) const { return field.data() + room; }
   const Register* part_data(const Field& field) const { return field.data() + room; }
   void load_rows(const S& sites);
-  void copy_neighbours(Field& field, int levels) const;
+  void copy_neighbours(Field& field, int levels, const Field& other) const;
   template <int level_count, int kicks, int drifts, int last_drifts>
   void run(std::span<const LineLevel> levels);
   template <int kicks, int drifts>
-  void run(const LineLevel& level, double head);
+  void run(const LineLevel& level, double head, double behind);
 
   FarEnd far_end_;
+  int shared_;
   Parts parts_;
   int depth_;
   S sites_;

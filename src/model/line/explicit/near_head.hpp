@@ -44,7 +44,7 @@ class LineNearHead {
       pulls[registers] = pulls[registers - 1];
       const SimdDouble strength = splat(weighted_step * sites.stiffness);
       for (int r = 0; r < registers; ++r) {
-        p_[r] = kicked(p_[r], strength, pulls[r], concat_shift<simd_width - 1>(pulls[r], pulls[r + 1]));
+        p_[r] = kicked(sites, w_[r], p_[r], strength, pulls[r], concat_shift<simd_width - 1>(pulls[r], pulls[r + 1]));
       }
     } else {
       const SimdDouble rate = splat(weighted_step / sites.mass);

@@ -44,7 +44,7 @@ class LevelPipeline {
       const SimdDouble here_w = a > 0 ? level.w : w[j - 1].value[0];
       SimdDouble kicked_p = a > 0 ? level.p : p[j - 1].value[0];
       const SimdDouble right = sites.pull(j - 2 * a, next_w - here_w);
-      for (int i = 0; i < kicks; ++i) kicked_p = kicked(kicked_p, strength_[a][i], level.left, right);
+      for (int i = 0; i < kicks; ++i) kicked_p = kicked(sites, here_w, kicked_p, strength_[a][i], level.left, right);
       SimdDouble moved_w = a > 0 ? level.kicked_w : w[j - 2].value[0], moved_p = level.kicked_p;
       for (int i = 0; i < (a + 1 < level_count ? drifts : last_drifts); ++i) {
         moved_w = drifted(moved_w, sites.per_mass(j - 2 * a - 2, step_[a][i]), moved_p);

@@ -71,7 +71,10 @@ void LineSegment<S>::substep(const Substep& substep, const ExplicitScheme& schem
 template <Sites S>
 void LineSegment<S>::set_ghosts(std::vector<double>& w, double head) const {
   if (source_.at_head) w.front() = head;
-  if (source_.at_far_end) w[source_.count + 1] = line_.behind_last(w[source_.count]);
+  if (!source_.at_far_end) return;
+  const LineSegment* const other = source_.joined;
+  w[source_.count + 1] =
+      other != nullptr ? other->w_[other->source_.count - line_.shared] : line_.behind_last(w[source_.count]);
 }
 
 template <Sites S>
@@ -132,7 +135,8 @@ void LineSegment<S>::stage(int stage, const ExplicitScheme& scheme, double h, do
   in_stages_ = !is_last;
 }
 
-template class LineSegment<UniformSites>;
-template class LineSegment<NonuniformSites<>>;
+#define BATHLINE_INSTANTIATE(...) template class LineSegment<__VA_ARGS__>
+BATHLINE_FOR_ALL_SITES(BATHLINE_INSTANTIATE);
+#undef BATHLINE_INSTANTIATE
 
 }  // namespace bathline

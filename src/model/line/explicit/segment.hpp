@@ -22,16 +22,18 @@ class LineSegment {
     S sites;  ///< the rows must outlive the steps
     bool at_head = false;
     bool at_far_end = false;
-    double dissipated = 0.0;  ///< energy dissipated by the dashpot of the far end before, J
+    double dissipated = 0.0;              ///< energy dissipated by the dashpot of the far end before, J
+    const LineSegment* joined = nullptr;  ///< of a joined end: the segment that ends at the other strand's far end
   };
 
   /// For up to `capacity` sites; `stages` is the number of Runge-Kutta stages, 0 for a splitting.
   LineSegment(const LineConstants& line, std::int64_t capacity, int stages);
 
   void load(const Source& from);
-  /// One substep of a step h; `head`, its displacement, is ignored unless the segment begins at the head.
+  /// One substep of a step h, of a joined segment in lockstep with the other; `head`, its displacement, is ignored
+  /// unless the segment begins at the head.
   void substep(const Substep& substep, const ExplicitScheme& scheme, double h, double head);
-  /// Whole steps of a segment that does not begin at the head.
+  /// Whole steps of a segment that begins at no head and ends at no joined end.
   void advance(const ExplicitScheme& scheme, double h, int steps);
   /// Writes `count` sites, beginning with site `offset`, which must be valid.
   void store(std::int64_t offset, std::int64_t count, double* w, double* p) const;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "model/line/explicit/batch_sweep.hpp"
 #include "simd/aligned_vector.hpp"
 
 namespace bathline {
@@ -107,8 +108,8 @@ void SkewedTile<S>::sweep_all(const Source& from, std::span<const LineLevel> lev
 template <Sites S>
 template <int level_count, int kicks, int drifts, int last_drifts>
 [[gnu::noinline]] void SkewedTile<S>::run(const Sweep& sweep) {
-  LevelPipeline<S, level_count, kicks, drifts, last_drifts> pipeline(sweep.levels, sweep.sites);
-  constexpr int delay = pipeline.delay;
+  using Pipeline = LevelPipeline<S, level_count, kicks, drifts, last_drifts>;
+  constexpr int delay = Pipeline::delay;
   double* skew_buffer = exchange_skew(w_, delay, sweep.skew_buffer);
   exchange_skew(p_, delay, skew_buffer);
   Register* w = part_data(w_);
@@ -116,6 +117,11 @@ template <int level_count, int kicks, int drifts, int last_drifts>
   int row = 0;
   const auto sites = sweep.sites.mapped([&](const double*) { return PartRow{part_data(rows_[row++])}; });
   const std::int64_t shift = sweep.levels.front().widens_stencil ? level_count : 0;
+  shift_ += shift;
+  if constexpr (evaluates_batches<S>) {
+    return sweep_in_batches(sites, sweep.levels.front(), w, p, -delay, parts_.part + delay - shift);
+  }
+  Pipeline pipeline(sweep.levels, sweep.sites);
   const double* fetched = sweep.fetched;
   for (std::int64_t j = -delay; j < parts_.part + delay - shift; j += sites_per_iteration) {
 #pragma GCC unroll 8
@@ -123,10 +129,10 @@ template <int level_count, int kicks, int drifts, int last_drifts>
     __builtin_prefetch(fetched);
     fetched += sweep.fetched_step;
   }
-  shift_ += shift;
 }
 
-template class SkewedTile<UniformSites>;
-template class SkewedTile<NonuniformSites<>>;
+#define BATHLINE_INSTANTIATE(...) template class SkewedTile<__VA_ARGS__>
+BATHLINE_FOR_ALL_SITES(BATHLINE_INSTANTIATE);
+#undef BATHLINE_INSTANTIATE
 
 }  // namespace bathline

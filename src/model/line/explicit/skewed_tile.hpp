@@ -8,6 +8,7 @@
 // and values change lanes only at the ends of the parts. A sweep performs several levels of kicks and drifts.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -53,7 +54,7 @@ class SkewedTile {
 
  private:
   /// Levels of a sweep: AVX-512 has twice as many registers.
-  static constexpr int depth = simd_width == 8 ? 4 : 2;
+  static constexpr int depth = std::min(simd_width == 8 ? 4 : 2, S::levels);
   /// Sites per iteration of a sweep's loop, so that values passed on need no moves between registers.
   static constexpr int sites_per_iteration = 2 * depth;
   /// Padding before a part, into which it shifts, and behind it, which sweeps read and write without effect.

@@ -1,0 +1,140 @@
+// A chain of sites with nonlinear springs: properties, network and results.
+// Tested by tests/model/line/nonlinear_line_test.cpp.
+#include "model/line/nonlinear_line.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <utility>
+
+namespace bathline {
+
+namespace {
+
+/// Both strands have as many sites; an odd number of them shares the one in the middle.
+std::int64_t sites_of_strand(const LineConstants& constants, std::int64_t sites) {
+  return constants.far_end == FarEnd::joined ? (sites + 1) / 2 : sites;
+}
+
+LineConstants with_shared_site(LineConstants constants, std::int64_t sites) {
+  if (constants.far_end == FarEnd::joined) constants.shared = static_cast<int>(sites % 2);
+  return constants;
+}
+
+/// Sites that a force moves at rest cannot be left out.
+LineOptions with_all_sites(LineOptions options) {
+  const PairPotential* const sites = options.law->sites.get();
+  if (sites != nullptr && sites->derivative(0.0) != 0.0) options.skip_resting = false;
+  return options;
+}
+
+/// Gives the stepper of the line the places of its heads.
+class StepperOfPlaces final : public ExplicitEnvironmentStepper {
+ public:
+  StepperOfPlaces(const NonlinearLine& line, std::unique_ptr<ExplicitEnvironmentStepper> stepper)
+      : line_(line), stepper_(std::move(stepper)) {}
+
+  int max_block_steps() const override { return stepper_->max_block_steps(); }
+  void begin_block(const BlockPlan& plan) override { stepper_->begin_block(plan); }
+  void force(const HeadMotion& head, std::span<double> force) const override {
+    stepper_->force({line_.places(head.x), head.v}, force);
+  }
+  void substep(const Substep& substep, const HeadMotion& head) override {
+    stepper_->substep(substep, {line_.places(head.x), head.v});
+  }
+  void end_block() override { stepper_->end_block(); }
+
+ private:
+  const NonlinearLine& line_;
+  std::unique_ptr<ExplicitEnvironmentStepper> stepper_;
+};
+
+}  // namespace
+
+NonlinearLine::NonlinearLine(std::string name, Attachment attachment, int coordinates, LineConstants constants,
+                             std::int64_t sites, const Communicator& communicator, LineOptions options)
+    : Line(std::move(name), std::move(attachment), with_shared_site(constants, sites),
+           sites_of_strand(constants, sites), communicator, with_all_sites(std::move(options))),
+      coordinates_(coordinates) {}
+
+void NonlinearLine::prepare(const RngKey& key) {
+  // x = c.(q - q0) at q = 0.
+  start_.resize(static_cast<std::size_t>(attachment().axes()));
+  places_.resize(start_.size());
+  attachment().position(Eigen::VectorXd::Zero(coordinates_), 0.0, start_);
+  for (double& place : start_) place = 0.0 - place;
+  Line::prepare(key);
+}
+
+std::span<const double> NonlinearLine::places(std::span<const double> displacements) const {
+  for (std::size_t axis = 0; axis < start_.size(); ++axis) places_[axis] = start_[axis] + displacements[axis];
+  return places_;
+}
+
+std::unique_ptr<ExplicitEnvironmentStepper> NonlinearLine::explicit_stepper(const ExplicitScheme& scheme, double h) {
+  return std::make_unique<StepperOfPlaces>(*this, Line::explicit_stepper(scheme, h));
+}
+
+EnvironmentProperties NonlinearLine::describe() const {
+  const double stiffness = std::max(0.0, state_.options.law->springs->second_derivative(0.0));
+  double lightest = state_.constants.mass;
+  for (std::int64_t j = 0; j < (state_.has_uniform_sites() ? 0 : state_.period()); ++j)
+    lightest = std::min(lightest, state_.site(j).mass);
+  EnvironmentProperties properties;
+  properties.sites = state_.chain_sites();
+  // No damper stands for it in an open run.
+  properties.damping = std::numeric_limits<double>::infinity();
+  properties.loses_energy = state_.constants.dashpot > 0.0;
+  properties.highest_frequency = std::sqrt(std::max(0.0, 4.0 * stiffness + site_stiffness()) / lightest);
+  properties.temperature = state_.options.temperature;
+  properties.is_linear = false;
+  return properties;
+}
+
+std::optional<std::string> NonlinearLine::own_unsupported_reason(const Scheme& scheme) const {
+  const auto* splitting = std::get_if<ExplicitScheme>(&scheme);
+  if (splitting != nullptr && splitting->b.empty()) return std::nullopt;
+  return "`" + name() + "` is a nonlinear line, which splittings alone advance: kicks and drifts";
+}
+
+std::unique_ptr<ImplicitEnvironmentStepper> NonlinearLine::implicit_stepper(const PartitionedRungeKutta&, double) {
+  throw std::logic_error("a nonlinear line has no implicit stepper");
+}
+
+LumpedNetwork NonlinearLine::assemble(std::int64_t limit) const {
+  const auto count = static_cast<int>(std::min(state_.sites(), limit));
+  const double spring = state_.options.law->springs->second_derivative(0.0), held = site_stiffness();
+  LumpedNetwork network;
+  network.to_head = {{0, spring}};
+  for (int j = 0; j < count; ++j) {
+    network.mass.push_back(state_.site(j).mass);
+    if (j + 1 < count) network.springs.push_back({j, j + 1, spring});
+    if (held != 0.0) network.to_ground.emplace_back(j, held);
+  }
+  const bool is_free = state_.constants.far_end == FarEnd::free || state_.constants.far_end == FarEnd::matched;
+  if (count < state_.sites() || !is_free) network.to_ground.emplace_back(count - 1, spring);
+  if (state_.constants.dashpot > 0.0) network.dashpots = {{count - 1, state_.constants.dashpot}};
+  return network;
+}
+
+std::vector<double> NonlinearLine::displacements(int axis, std::int64_t stride) {
+  const std::int64_t all = state_.chain_sites();
+  std::vector<double> chain;
+  const int strands = state_.is_folded() ? 2 : 1;
+  for (int strand = 0; strand < strands; ++strand) {
+    const double* const w = state_.own(state_.w[strands * axis + strand]);
+    std::vector<double> own;
+    for (std::int64_t j = 0; j < state_.count; ++j) {
+      const std::int64_t along = state_.first_site() + j, site = strand == 1 ? all - 1 - along : along;
+      const bool is_shared = strand == 1 && state_.constants.shared == 1 && along == state_.sites() - 1;
+      if (site % stride == 0 && !is_shared) own.push_back(w[j]);
+    }
+    std::vector<double> both = communicator().gather(own);
+    if (strand == 1) std::reverse(both.begin(), both.end());
+    chain.insert(chain.end(), both.begin(), both.end());
+  }
+  return chain;
+}
+
+}  // namespace bathline

@@ -1,0 +1,53 @@
+// A chain of sites with nonlinear springs and on-site forces, between two particles or from one.
+//
+//   M_j w_j'' = V'(w_{j+1} - w_j) - V'(w_j - w_{j-1}) - U'(w_j),   w_0 = q_a,  w_{N+1} = q_b
+//
+// All places are measured from the equilibrium of the lattice, and so are those of the particles at its ends, q itself.
+// A chain between two particles is folded at its middle, so that both heads are on rank 0 (nonlinear_sites.hpp): the
+// axes of the attachment are those of the first head and of the second, alternately.
+#pragma once
+
+#include "model/environment_catalogue.hpp"
+#include "model/line/line.hpp"
+#include "model/ordered_sites.hpp"
+
+namespace bathline {
+
+class NonlinearLine final : public Line, public OrderedSites {
+ public:
+  /// The attachment is one to a system of `coordinates` coordinates. `sites` are those of the chain, at least 2 between
+  /// two heads, where `constants` are joined. `options.law` is set, and V'(0) = 0 unless the far end is fixed or
+  /// joined. @note Collective.
+  NonlinearLine(std::string name, Attachment attachment, int coordinates, LineConstants constants, std::int64_t sites,
+                const Communicator& communicator, LineOptions options);
+
+  int site_axes() const override { return attachment().axes() / (state_.is_folded() ? 2 : 1); }
+  std::int64_t ordered_sites() const override { return state_.chain_sites(); }
+  std::vector<double> displacements(int axis, std::int64_t stride) override;
+  void prepare(const RngKey& key) override;
+  EnvironmentEnergy energy(std::span<const double> head) override { return Line::energy(places(head)); }
+  void force(std::span<const double> head, std::span<double> force) const override { Line::force(places(head), force); }
+  std::unique_ptr<ExplicitEnvironmentStepper> explicit_stepper(const ExplicitScheme& scheme, double h) override;
+  /// The linearisation at rest; strands are clamped at their far ends.
+  LumpedNetwork assemble(std::int64_t limit) const override;
+  std::optional<AnalyticKernel> analytic_kernel(std::span<const double>) const override { return std::nullopt; }
+  std::unique_ptr<ImplicitEnvironmentStepper> implicit_stepper(const PartitionedRungeKutta&, double) override;
+  /// The places of the heads, from their displacements; valid until the next call.
+  std::span<const double> places(std::span<const double> displacements) const;
+
+ private:
+  EnvironmentProperties describe() const override;
+  std::optional<std::string> own_unsupported_reason(const Scheme& scheme) const override;
+  /// V'' of the sites at rest.
+  double site_stiffness() const {
+    return state_.options.law->sites ? state_.options.law->sites->second_derivative(0.0) : 0.0;
+  }
+
+  int coordinates_;
+  std::vector<double> start_;  // of the heads
+  mutable std::vector<double> places_;
+};
+
+EnvironmentKind nonlinear_line_kind();
+
+}  // namespace bathline

@@ -1,0 +1,377 @@
+// Chains with nonlinear springs against plain loops over all particles and sites, with every law, at lengths where the
+// program changes its way of computing, on any ranks, in any blocks and after a restart.
+#include "model/line/nonlinear_line.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <optional>
+
+#include "differences.hpp"
+#include "explicit_schemes.hpp"
+#include "method_cases.hpp"
+#include "model/environment_catalogue.hpp"
+#include "nonlinear_laws.hpp"
+#include "on_rank_zero.hpp"
+#include "particle_in_well.hpp"
+#include "random_numbers.hpp"
+#include "self_world.hpp"
+
+namespace bathline::nonlinear_line_test {
+namespace {
+
+constexpr double h = 0.05;
+
+struct Chain {
+  NonlinearLaw law;
+  long sites;
+  std::vector<long> ends = {0, 1};
+  std::string masses = "1.2";  ///< a number or a formula
+  bool is_cold = false;
+  int axes = 1;
+  std::string far_end = "fixed";
+};
+
+Section section_of(const Chain& chain) {
+  Section section;
+  section.set("kind", std::string("nonlinear-line"), {});
+  section.set("name", std::string("chain"), {});
+  section.set("attach", chain.ends, {});
+  section.set("sites", chain.sites, {});
+  if (chain.masses.find_first_of("in") == std::string::npos) {
+    section.set("M", std::stod(chain.masses), {});
+  } else {
+    section.set("M", chain.masses, {});
+  }
+  section.set("potential", std::vector<Section>{chain.law.springs}, {});
+  if (!chain.law.sites.empty()) section.set("external", chain.law.sites, {});
+  if (chain.ends.size() == 1) section.set("far_end", chain.far_end, {});
+  if (!chain.is_cold) {
+    section.set("w0", std::vector<std::string>(static_cast<std::size_t>(chain.axes), "0.2*sin(1.3*i) + 0.1*cos(0.2*i)"),
+                {});
+    section.set("v0", std::vector<std::string>(static_cast<std::size_t>(chain.axes), "0.3*cos(2.1*i)"), {});
+  }
+  return section;
+}
+
+/// Two particles in wells, of which `ends` names those at the ends of the chain.
+ParticleSystem particles(int axes) {
+  ParticleSystem system;
+  system.particles = 2;
+  system.axes = axes;
+  const int size = system.size();
+  system.mass = Eigen::VectorXd::LinSpaced(size, 1.5, 0.8);
+  system.q0 = Eigen::VectorXd::LinSpaced(size, 0.3, -0.2);
+  system.v0 = Eigen::VectorXd::LinSpaced(size, -0.4, 0.9);
+  system.potential = std::make_shared<QuarticPotential>(0.7 * Eigen::MatrixXd::Identity(size, size), 0.2);
+  return system;
+}
+
+Problem problem_of(const Chain& chain, const Communicator& world) {
+  const ParticleSystem system = particles(chain.axes);
+  Mistakes mistakes;
+  std::vector<std::unique_ptr<Environment>> all;
+  all.push_back(environments().find("nonlinear-line")->build(section_of(chain), system, {h, 1.0}, world, mistakes));
+  if (!mistakes.empty()) throw std::runtime_error(mistakes.report());
+  Problem problem(system, Eigen::MatrixXd::Zero(system.size(), system.size()), std::move(all), world);
+  problem.prepare(5);
+  return problem;
+}
+
+OrderedSites& sites_of(Problem& problem) { return dynamic_cast<OrderedSites&>(*problem.environments()[0]); }
+
+/// The same motion by loops over everything, for one axis.
+class PlainChain {
+ public:
+  explicit PlainChain(const Chain& chain) : law_(chain.law.line_law()), chain_(chain) {
+    const ParticleSystem system = particles(1);
+    first_ = static_cast<std::size_t>(chain.ends.front());
+    second_ = static_cast<std::size_t>(chain.ends.back());
+    q = {system.q0[0], system.q0[1]};
+    p = {system.mass[0] * system.v0[0], system.mass[1] * system.v0[1]};
+    mass_ = {system.mass[0], system.mass[1]};
+    for (long i = 0; i < chain.sites; ++i) {
+      const double site = static_cast<double>(i);
+      mass_.push_back(chain.masses.find('i') == std::string::npos ? 1.2 : 1.2 + 0.3 * std::sin(site));
+      q.push_back(chain.is_cold ? 0.0 : 0.2 * std::sin(1.3 * site) + 0.1 * std::cos(0.2 * site));
+      p.push_back(chain.is_cold ? 0.0 : mass_.back() * (0.3 * std::cos(2.1 * site)));
+    }
+  }
+  void advance(const ExplicitScheme& scheme, int steps) {
+    for (int step = 0; step < steps; ++step) {
+      for (const Substep& substep : scheme.substeps) {
+        if (substep.kind == Substep::Kind::drift) {
+          for (std::size_t i = 0; i < q.size(); ++i) q[i] += substep.weight * h * p[i] / mass_[i];
+        } else {
+          kick(substep.weight * h);
+        }
+      }
+    }
+  }
+  double energy() const {
+    double sum = 0.0;
+    for (std::size_t i = 0; i < q.size(); ++i) sum += 0.5 * p[i] * p[i] / mass_[i];
+    for (std::size_t i = 0; i < 2; ++i) sum += 0.35 * q[i] * q[i] + 0.05 * std::pow(q[i], 4);
+    for_each_spring([&](std::size_t a, std::optional<std::size_t> b) {
+      sum += law_->springs->value((b ? q[*b] : 0.0) - q[a]) - law_->springs->value(0.0);
+    });
+    for (std::size_t i = 2; i < q.size() && law_->sites; ++i) sum += law_->sites->value(q[i]) - law_->sites->value(0.0);
+    return sum;
+  }
+  std::vector<double> q, p;  // both particles, then the sites
+
+ private:
+  /// use(before, behind); behind a fixed end there is nothing.
+  template <class Use>
+  void for_each_spring(Use use) const {
+    std::size_t before = first_;
+    for (std::size_t i = 2; i < q.size(); ++i) {
+      use(before, std::optional(i));
+      before = i;
+    }
+    if (chain_.ends.size() == 2) {
+      use(before, std::optional(second_));
+    } else if (chain_.far_end == "fixed") {
+      use(before, std::nullopt);
+    }
+  }
+  void kick(double seconds) {
+    for (std::size_t i = 0; i < 2; ++i) p[i] -= seconds * (0.7 * q[i] + 0.2 * q[i] * q[i] * q[i]);
+    for_each_spring([&](std::size_t a, std::optional<std::size_t> b) {
+      const double force = seconds * law_->springs->derivative((b ? q[*b] : 0.0) - q[a]);
+      p[a] += force;
+      if (b) p[*b] -= force;
+    });
+    for (std::size_t i = 2; i < q.size() && law_->sites; ++i) p[i] -= seconds * law_->sites->derivative(q[i]);
+  }
+
+  std::shared_ptr<const LineLaw> law_;
+  Chain chain_;
+  std::size_t first_, second_;
+  std::vector<double> mass_;
+};
+
+std::string name_of(const Chain& chain) {
+  std::string name = chain.law.name + ", " + std::to_string(chain.sites) + " sites, ends";
+  for (const long end : chain.ends) name += " " + std::to_string(end);
+  return name + ", M = " + chain.masses + (chain.is_cold ? ", cold" : "");
+}
+
+/// Every law, with lengths at which kernels, parts and tiles begin or end, and all kinds of ends.
+std::vector<Chain> all_chains() {
+  const std::vector<long> lengths = {2,   3,   4,   5,   16,  31,   63,   64,   65,   87,  88,
+                                     89,  126, 127, 128, 129, 130,  174,  177,  255,  256, 257,
+                                     511, 512, 513, 514, 515, 1000, 1001, 2817, 2818, 5700};
+  std::vector<Chain> all;
+  std::size_t next = 0;
+  const auto add = [&](const NonlinearLaw& law) {
+    Chain chain{law, lengths[next % lengths.size()]};
+    const std::vector<std::vector<long>> ends = {{0, 1}, {1, 0}, {0, 0}, {1}, {0, 1}, {0}};
+    chain.ends = ends[next % ends.size()];
+    chain.masses = next % 7 < 4 ? "1.2" : "1.2 + 0.3*sin(i)";
+    chain.is_cold = next % 5 == 0;
+    if (chain.ends.front() == 0 && law.line_law()->springs->derivative(0.0) == 0.0) chain.far_end = "free";
+    all.push_back(chain);
+    ++next;
+  };
+  for (int round = 0; round < 7; ++round) {
+    for (const NonlinearLaw& law : nonlinear_laws()) add(law);
+    ++next;
+  }
+  return all;
+}
+
+ExplicitScheme scheme_of(std::size_t number) {
+  std::vector<ExplicitScheme> splittings;
+  for (const NamedScheme& named : explicit_schemes()) {
+    if (named.is_splitting() && !named.scheme.has_ou_substeps() && named.scheme.substeps.size() < 12)
+      splittings.push_back(named.scheme);
+  }
+  return splittings[number % splittings.size()];
+}
+
+TEST(MpiNonlinearLine, MovesAsAllParticlesAndSitesDo) {
+  std::size_t number = 0;
+  for (const Chain& chain : all_chains()) {
+    SCOPED_TRACE(name_of(chain));
+    const ExplicitScheme scheme = scheme_of(number++);
+    const int steps = chain.sites > 600 ? 300 : 1000;
+    Problem problem = problem_of(chain, test_world());
+    const auto stepper = make_stepper(scheme, problem, h);
+    EXPECT_FALSE(stepper->advance(steps, {.wants_energy = number % 2 == 0}));
+    const double energy = problem.energies().total();
+    const std::vector<double> w = sites_of(problem).displacements(0, 1);
+    on_rank_zero([&] {
+      PlainChain plain(chain);
+      const double start = plain.energy();
+      plain.advance(scheme, steps);
+      ASSERT_EQ(static_cast<long>(w.size()), chain.sites);
+      double worst = std::max(std::abs(problem.q[0] - plain.q[0]), std::abs(problem.q[1] - plain.q[1]));
+      for (std::size_t i = 0; i < w.size(); ++i) worst = std::max(worst, std::abs(w[i] - plain.q[i + 2]));
+      EXPECT_LT(worst, 1e-10);
+      EXPECT_NEAR(energy, plain.energy(), 1e-12 * (1.0 + std::abs(start) + static_cast<double>(chain.sites)));
+    });
+  }
+}
+
+TEST(MpiNonlinearLine, NeitherRanksNorBlocksNorARestartChangeABit) {
+  std::size_t number = 0;
+  for (const Chain& chain : all_chains()) {
+    if (chain.is_cold && number % 2 == 0) continue;
+    SCOPED_TRACE(name_of(chain));
+    const ExplicitScheme scheme = scheme_of(number++);
+    constexpr int steps = 150;
+    Problem whole = problem_of(chain, test_world()), resumed = problem_of(chain, test_world());
+    Problem single = problem_of(chain, test_world()), before = problem_of(chain, test_world());
+    EXPECT_FALSE(make_stepper(scheme, whole, h)->advance(steps));
+    EXPECT_FALSE(make_stepper(scheme, before, h)->advance(61));
+    copy_state(resumed, before);
+    EXPECT_FALSE(make_stepper(scheme, resumed, h)->advance(steps - 61));
+    const auto one_by_one = make_stepper(scheme, single, h);
+    for (int step = 0; step < steps; ++step) EXPECT_FALSE(one_by_one->advance(1));
+    const auto state_of = [](Problem& problem) {
+      problem.broadcast_particles();
+      std::vector<double> state(problem.q.begin(), problem.q.end());
+      for (const StateField& field : problem.environments()[0]->fields()) {
+        const std::vector<double> all = problem.communicator().gather(field.values);
+        state.insert(state.end(), all.begin(), all.end());
+      }
+      const double energy = problem.energies().total();
+      state.push_back(energy);
+      return state;
+    };
+    const std::vector<double> expected = state_of(whole);
+    EXPECT_TRUE(state_of(resumed) == expected) << "after a restart";
+    EXPECT_TRUE(state_of(single) == expected) << "in single steps";
+    on_rank_zero([&] {
+      Problem alone = problem_of(chain, self_world());
+      EXPECT_FALSE(make_stepper(scheme, alone, h)->advance(steps));
+      EXPECT_TRUE(state_of(alone) == expected) << "on one rank";
+    });
+  }
+}
+
+TEST(NonlinearLine, AxesAreChainsOfTheirOwn) {
+  Chain chain{nonlinear_laws()[2], 41};
+  chain.axes = 2;
+  Problem problem = problem_of(chain, test_world());
+  ASSERT_EQ(sites_of(problem).site_axes(), 2);
+  const ParticleSystem system = particles(2);
+  for (int axis = 0; axis < 2; ++axis) {
+    // Each axis by itself.
+    Chain one{chain.law, chain.sites};
+    ParticleSystem part = particles(1);
+    for (int i = 0; i < 2; ++i) {
+      part.mass[i] = system.mass[2 * i + axis];
+      part.q0[i] = system.q0[2 * i + axis];
+      part.v0[i] = system.v0[2 * i + axis];
+    }
+    part.potential = std::make_shared<QuadraticPotential>(0.7 * Eigen::MatrixXd::Identity(2, 2));
+    Mistakes mistakes;
+    std::vector<std::unique_ptr<Environment>> all;
+    all.push_back(
+        environments().find("nonlinear-line")->build(section_of(one), part, {h, 1.0}, test_world(), mistakes));
+    Problem alone(part, Eigen::MatrixXd::Zero(2, 2), std::move(all), test_world());
+    alone.prepare(5);
+    ParticleSystem both = system;
+    both.potential = std::make_shared<QuadraticPotential>(0.7 * Eigen::MatrixXd::Identity(4, 4));
+    std::vector<std::unique_ptr<Environment>> pair;
+    pair.push_back(
+        environments().find("nonlinear-line")->build(section_of(chain), both, {h, 1.0}, test_world(), mistakes));
+    Problem together(both, Eigen::MatrixXd::Zero(4, 4), std::move(pair), test_world());
+    together.prepare(5);
+    EXPECT_FALSE(make_stepper(scheme_of(1), alone, h)->advance(100));
+    EXPECT_FALSE(make_stepper(scheme_of(1), together, h)->advance(100));
+    EXPECT_EQ(sites_of(together).displacements(axis, 3), sites_of(alone).displacements(0, 3));
+    for (int i = 0; i < 2; ++i) EXPECT_NEAR(together.q[2 * i + axis], alone.q[i], 1e-14);
+  }
+}
+
+TEST(NonlinearLine, ForcesOnTheHeadsAreMinusTheGradientOfTheEnergy) {
+  for (const NonlinearLaw& law : nonlinear_laws()) {
+    for (const long sites : {2L, 3L, 40L, 41L}) {
+      SCOPED_TRACE(law.name);
+      Problem problem = problem_of({law, sites}, self_world());
+      Environment& chain = *problem.environments()[0];
+      const Eigen::VectorXd heads{{0.1, 0.47}};
+      std::vector<double> force(2);
+      chain.force(std::vector<double>{0.1, 0.47}, force);
+      const auto energy = [&](const Eigen::VectorXd& x) {
+        const EnvironmentEnergy all = chain.energy({x.data(), 2});
+        return all.environment + all.interaction;
+      };
+      const Eigen::VectorXd gradient = gradient_of(energy, heads, 1e-3);
+      for (int head = 0; head < 2; ++head) EXPECT_NEAR(force[head], -gradient[head], 1e-8);
+    }
+  }
+}
+
+TEST(NonlinearLine, NetworkIsTheLatticeAtRest) {
+  const Chain chain{nonlinear_laws()[3], 7, {0}};
+  Problem problem = problem_of(chain, self_world());
+  const LumpedNetwork network = problem.environments()[0]->assemble(LumpedNetwork::no_limit);
+  EXPECT_EQ(network.mass, std::vector<double>(7, 1.2));
+  EXPECT_EQ(network.springs.size(), 6u);
+  EXPECT_EQ(network.springs.front().stiffness, 0.9);
+  EXPECT_EQ(network.to_ground.size(), 8u);  // every site, and the fixed end
+  EXPECT_EQ(problem.environments()[0]->properties().sites, 7);
+  EXPECT_NEAR(problem.environments()[0]->properties().highest_frequency, std::sqrt((4 * 0.9 + 0.3) / 1.2), 1e-15);
+}
+
+TEST(NonlinearLine, ImplicitAndMultistageMethodsAreRefused) {
+  Problem problem = problem_of({nonlinear_laws()[0], 9}, self_world());
+  for (const MethodCase& method : method_cases()) {
+    const auto* splitting = std::get_if<ExplicitScheme>(&method.scheme);
+    const std::optional<std::string> reason = problem.environments()[0]->unsupported_reason(method.scheme);
+    EXPECT_EQ(reason.has_value(), splitting == nullptr || !splitting->b.empty()) << method.name;
+    if (reason) {
+      EXPECT_NE(reason->find("`chain`"), std::string::npos) << *reason;
+    }
+  }
+}
+
+struct WrongChain {
+  const char* key;
+  Section::Value value;
+  const char* message;
+};
+
+TEST(NonlinearLine, MistakesAreAnsweredWithWhatWouldBeRight) {
+  const Chain good{nonlinear_laws()[2], 12};
+  const WrongChain wrong[] = {
+      {"attach", std::vector<long>{0, 1, 1}, "names 3 particles"},
+      {"attach", std::vector<long>{}, "names 0 particles"},
+      {"attach", std::vector<long>{0, 2}, "particle 2, but the system has 2"},
+      {"far_end", std::string("free"), "no meaning for a chain between two particles"},
+      {"sites", 1L, "at least 2"},
+      {"M", std::vector<double>(13, 1.0), "13 masses for 12 sites"},
+      {"M", std::string("1 - i"), "for i = 1"},
+      {"couple", std::vector<std::string>{"x0"}, "which `attach` names"},
+      {"w0", std::vector<std::string>{"i", "i"}, "2 formula(s)"},
+      {"potential", std::vector<Section>{potential_section("lennard-jones", {{"epsilon", 1.0}, {"sigma", 1.0}})},
+       "no finite value or derivative at 0"},
+      {"potential", std::vector<Section>{formula_section("r^2 + y")}, "y"},
+      {"external", std::vector<Section>{formula_section("log(x)")}, "no finite value or derivative at 0"},
+  };
+  for (const WrongChain& mistake : wrong) {
+    SCOPED_TRACE(mistake.message);
+    Section section = section_of(good);
+    section.set(mistake.key, mistake.value, {});
+    Mistakes mistakes;
+    std::unique_ptr<Environment> built;
+    where_readable([&] {
+      built = environments().find("nonlinear-line")->build(section, particles(1), {h, 1.0}, self_world(), mistakes);
+    });
+    EXPECT_EQ(built, nullptr);
+    EXPECT_NE(mistakes.report().find(mistake.message), std::string::npos) << mistakes.report();
+  }
+  Section open = section_of({nonlinear_laws()[1], 12, {0}});
+  open.set("far_end", std::string("free"), {});
+  Mistakes mistakes;
+  EXPECT_EQ(environments().find("nonlinear-line")->build(open, particles(1), {h, 1.0}, self_world(), mistakes),
+            nullptr);
+  EXPECT_NE(mistakes.report().find("take \"fixed\""), std::string::npos) << mistakes.report();
+}
+
+}  // namespace
+}  // namespace bathline::nonlinear_line_test
