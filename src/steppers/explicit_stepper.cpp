@@ -1,4 +1,8 @@
 // Explicit schemes: the particles on rank 0 in lockstep with the sites near them, all other sites in blocks of steps.
+//
+// The stages of a Lagrangian of any form are those of q' = v, p' = dL/dq + dL/dz p + f, z' = L, where v solves
+// dL/dv(q, v, t, z) = p. Source: simoes2020, section 2, for L that depends on z.
+// Tested by tests/steppers/explicit_stepper_test.cpp and tests/steppers/lagrangian_test.cpp.
 #include <Eigen/LU>
 #include <algorithm>
 #include <limits>
@@ -36,7 +40,15 @@ class ExplicitStepper final : public Stepper {
         noise_(ou_ ? nullptr : problem.noise()),
         impulse_(external_force_),
         stage_q_(problem.q),
-        stage_p_(problem.p) {
+        stage_p_(problem.p),
+        lagrangian_(problem.system().lagrangian.get()),
+        actions_(scheme_.b.size()),
+        point_(2 * problem.q.size() + 2),
+        gradient_(point_) {
+    if (lagrangian_ != nullptr && (scheme_.b.empty() || !problem.stepped_environments().empty())) {
+      throw std::logic_error(
+          "a Lagrangian of any form supports neither splittings nor, with explicit methods, environments");
+    }
     problem.clock.h = h;
     if (is_secant_) {
       for (const CoupledDamper& damper : problem.coupled_friction().dampers()) {
@@ -84,13 +96,14 @@ class ExplicitStepper final : public Stepper {
         for (std::size_t i = 0; i < scheme_.substeps.size(); ++i) {
           substep(i, problem_.clock.at(nodes_[i]));
         }
+        if (degeneracy_) return;
         ++problem_.clock.steps;
         if (sums_work) end_work_of_drive();
         if (ahead.after_step != nullptr) (*ahead.after_step)();
       }
       if (!is_root) problem_.clock.steps += block;
     });
-    return std::nullopt;
+    return lagrangian_ == nullptr ? std::nullopt : failure_of_lagrangian();
   }
 
   std::vector<double> internal_state() const override { return internal_states_of(environment_steppers_); }
@@ -142,10 +155,16 @@ class ExplicitStepper final : public Stepper {
     if (substep.kind == Substep::Kind::stage && substep.stage == 0) {
       stage_q_ = problem_.q;
       stage_p_ = problem_.p;
+      stage_z_ = problem_.z;
     }
     const bool in_stages = substep.kind == Substep::Kind::stage;
     const Eigen::VectorXd& q = in_stages ? stage_q_ : problem_.q;
-    velocity_ = (in_stages ? stage_p_ : problem_.p).cwiseQuotient(problem_.system().mass);
+    if (lagrangian_ != nullptr) {
+      if (substep.stage == 0) velocity_ = problem_.v;
+      find_velocity(t, velocity_);
+    } else {
+      velocity_ = (in_stages ? stage_p_ : problem_.p).cwiseQuotient(problem_.system().mass);
+    }
     for (std::size_t e = 0; e < heads_.size(); ++e) {
       const Environment& environment = *problem_.stepped_environments()[e];
       environment.attachment().position(q, t, heads_[e].x);
@@ -375,6 +394,7 @@ class ExplicitStepper final : public Stepper {
   void stage(int stage, double t) {
     velocities_[stage] = velocity_;
     conservative_forces(stage_q_, t, h_ * scheme_.b[stage], forces_[stage]);
+    if (lagrangian_ != nullptr) add_lagrangian(stage, t);
     if (problem_.is_damped()) {
       problem_.drag(stage_q_, velocity_, drag_);
       forces_[stage] += drag_;
@@ -393,14 +413,47 @@ class ExplicitStepper final : public Stepper {
     const std::vector<double>& weights = last ? scheme_.b : scheme_.a[stage + 1];
     stage_q_ = problem_.q;
     stage_p_ = problem_.p;
+    stage_z_ = problem_.z;
     for (std::size_t i = 0; i < weights.size(); ++i) {
       stage_q_ += (h_ * weights[i]) * velocities_[i];
       stage_p_ += (h_ * weights[i]) * forces_[i];
+      stage_z_ += (h_ * weights[i]) * actions_[i];
     }
-    if (last) {
-      problem_.q = stage_q_;
-      problem_.p = stage_p_;
-    }
+    if (!last) return;
+    problem_.q = stage_q_;
+    problem_.p = stage_p_;
+    problem_.z = stage_z_;
+    if (lagrangian_ == nullptr) return;
+    problem_.v = velocity_;
+    find_velocity(problem_.clock.at(1.0), problem_.v);
+  }
+
+  /// Replaces the guess `v` by the velocities of the stage.
+  void find_velocity(double t, Eigen::VectorXd& v) {
+    if (!degeneracy_) degeneracy_ = problem_.legendre()->find_velocity(stage_q_, stage_p_, t, stage_z_, v);
+  }
+
+  void add_lagrangian(int stage, double t) {
+    const Eigen::Index n = velocity_.size();
+    const double weight = h_ * scheme_.b[stage];
+    point_ << stage_q_, velocity_, t, stage_z_;
+    lagrangian_->gradient(point_.data(), gradient_.data());
+    forces_[stage] += gradient_.head(n);
+    problem_.work -= weight * gradient_[2 * n];
+    const std::optional<Contact>& contact = problem_.system().contact;
+    if (!contact) return;
+    const double action = actions_[stage] = lagrangian_->value(point_.data()), dl_dz = gradient_[2 * n + 1];
+    forces_[stage] += dl_dz * stage_p_;
+    problem_.dissipated -= weight * (dl_dz * (stage_p_.dot(velocity_) - action) + contact->gamma * action);
+  }
+
+  /// @note Collective.
+  std::optional<Failure> failure_of_lagrangian() const {
+    const std::string reason = problem_.communicator().broadcast(degeneracy_.value_or(""));
+    if (reason.empty()) return std::nullopt;
+    std::int64_t failed_step = problem_.clock.steps + 1;
+    problem_.communicator().broadcast(std::span<std::int64_t>(&failed_step, 1));
+    return Failure{failed_step, 0.0, reason};
   }
 
   /// Of a scheme with `ou` substeps; constructed first, as it removes C from the problem.
@@ -420,6 +473,11 @@ class ExplicitStepper final : public Stepper {
   WhiteNoise* noise_;  // whose impulse is shared by the kicks; nullptr where there is none
   int draws_ = 0;      // of ou_ in the current step
   Eigen::VectorXd impulse_, velocity_before_, stage_q_, stage_p_;
+  double stage_z_ = 0.0;
+  const Lagrangian* lagrangian_;           // of any form, if there is one
+  std::vector<double> actions_;            // L, by stage
+  Eigen::VectorXd point_, gradient_;       // q, v, t and z of a stage, and the derivatives of L by these
+  std::optional<std::string> degeneracy_;  // why no velocities were found
   Eigen::MatrixXd df_dq_, df_dv_;
   std::vector<Eigen::VectorXd> velocities_, forces_;
   std::vector<std::unique_ptr<ExplicitEnvironmentStepper>> environment_steppers_;

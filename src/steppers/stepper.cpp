@@ -32,10 +32,7 @@ std::unique_ptr<Stepper> make_stepper(const Scheme& given, Problem& problem, dou
   const Scheme scheme = has_coupled_noise ? with_coupled_noise_outside(given) : given;
   return std::visit(
       Overloaded{
-          [&](const ExplicitScheme& explicit_scheme) {
-            return problem.system().lagrangian ? make_lagrangian_stepper(explicit_scheme, problem, h)
-                                               : make_explicit_stepper(explicit_scheme, problem, h);
-          },
+          [&](const ExplicitScheme& explicit_scheme) { return make_explicit_stepper(explicit_scheme, problem, h); },
           [&](const PartitionedRungeKutta& implicit) { return make_implicit_stepper(implicit, problem, h); },
           [&](const ExactFlow& exact) { return make_exact_stepper(problem, h, exact.tolerance); },
           [&](const HerglotzScheme& herglotz) { return make_herglotz_stepper(herglotz, problem, h); },
