@@ -97,6 +97,7 @@ AssembledSystem::LinearSde AssembledSystem::linear_sde() const {
   Eigen::MatrixXd df_dq, df_dv;
   problem_.jacobians(problem_.system().q0, problem_.system().v0, 0.0, df_dq, df_dv);
   linear_sde.drift.block(n, 0, n, n) += inverse_mass * df_dq;
+  if (problem_.system().magnetic_field != 0.0) df_dv += magnetic_jacobian(problem_.system().magnetic_field, n);
   linear_sde.drift.block(n, n, n, n) += inverse_mass * df_dv;
   if (const WhiteNoise* noise = problem_.noise()) {
     linear_sde.diffusion.block(n, n, n, n) = 2.0 * inverse_mass * noise->diffusion() * inverse_mass;

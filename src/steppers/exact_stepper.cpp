@@ -18,7 +18,6 @@
 
 #include "steppers/assembled_system.hpp"
 #include "steppers/stepper.hpp"
-#include "model/gyration.hpp"
 #include "solve/dense.hpp"
 #include "solve/reference_integrator.hpp"
 
@@ -117,19 +116,15 @@ struct ExponentialWithGramian {
 /// x' = A x + noise for x = (q, p) of an open linear system; works on positions, not displacements.
 class MatrixExponentialFlow final : public Flow {
  public:
-  MatrixExponentialFlow(Problem& problem, double h) : problem_(problem), start_(problem.system().q0) {
+  MatrixExponentialFlow(Problem& problem, const AssembledSystem& assembled, double h)
+      : problem_(problem), start_(problem.system().q0) {
     const ParticleSystem& system = problem.system();
     const int n = system.size();
-    Eigen::MatrixXd hessian(n, n);
-    system.potential->hessian(system.q0, hessian);
     const Eigen::VectorXd inverse = system.mass.cwiseInverse();
-    Eigen::MatrixXd a = Eigen::MatrixXd::Zero(2 * n, 2 * n);
-    a.topRightCorner(n, n) = inverse.asDiagonal();
-    a.bottomLeftCorner(n, n) = -hessian;
-    a.bottomRightCorner(n, n) = -problem.damping() * inverse.asDiagonal();
-    if (system.magnetic_field != 0.0) {
-      a.bottomRightCorner(n, n) += magnetic_jacobian(system.magnetic_field, n) * inverse.asDiagonal();
-    }
+    Eigen::VectorXd momenta(2 * n);  // over velocities
+    momenta << Eigen::VectorXd::Ones(n), system.mass;
+    const auto [drift, diffusion] = assembled.linear_sde();
+    const Eigen::MatrixXd a = momenta.asDiagonal() * drift * momenta.cwiseInverse().asDiagonal();
     Eigen::MatrixXd power = Eigen::MatrixXd::Zero(2 * n, 2 * n);
     power.bottomRightCorner(n, n) = inverse.asDiagonal() * problem.damping() * inverse.asDiagonal();
     const ExponentialWithGramian step(a, power, h);
@@ -139,14 +134,13 @@ class MatrixExponentialFlow final : public Flow {
       const double gamma = system.contact->gamma;
       growth_ = std::exp(gamma * h);
       Eigen::MatrixXd lagrangian = Eigen::MatrixXd::Zero(2 * n, 2 * n);
-      lagrangian.topLeftCorner(n, n) = -0.5 * hessian;
+      lagrangian.topLeftCorner(n, n) = 0.5 * a.bottomLeftCorner(n, n);
       lagrangian.bottomRightCorner(n, n) = 0.5 * inverse.asDiagonal().toDenseMatrix();
       const Eigen::MatrixXd shifted = a - 0.5 * gamma * Eigen::MatrixXd::Identity(2 * n, 2 * n);
       action_ = growth_ * ExponentialWithGramian(shifted, lagrangian, h).gramian;
     }
     if (problem.noise() == nullptr) return;
-    power.setZero();
-    power.bottomRightCorner(n, n) = 2.0 * problem.noise()->diffusion();
+    power = momenta.asDiagonal() * diffusion * momenta.asDiagonal();
     const Eigen::MatrixXd covariance = ExponentialWithGramian(a.transpose(), power, h).gramian;
     root_ = symmetric_root(0.5 * (covariance + covariance.transpose()));
   }
@@ -387,7 +381,7 @@ class ExactStepper final : public Stepper {
       return std::make_unique<ModalFlow>(system_, h_);
     }
     if (system_.is_linear() && is_alone) {
-      return std::make_unique<MatrixExponentialFlow>(problem_, h_);
+      return std::make_unique<MatrixExponentialFlow>(problem_, system_, h_);
     }
     return std::make_unique<AdaptiveFlow>(problem_, system_, h_, tolerance_);
   }

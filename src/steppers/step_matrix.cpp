@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "steppers/assembled_system.hpp"
 #include "steppers/stepper.hpp"
-#include "model/gyration.hpp"
 
 namespace bathline {
 
@@ -130,14 +130,11 @@ Eigen::MatrixXd step_matrix(const Scheme& scheme, Problem& problem, double h) {
 }
 
 Eigen::MatrixXd dissipation_form(const Scheme& scheme, Problem& problem, double h) {
-  const std::unique_ptr<Stepper> stepper = make_stepper(scheme, problem, h);
-  const Eigen::VectorXd& mass = problem.system().mass;
+  OneStepMap map(scheme, problem, h);
   const Eigen::Index n = problem.q.size();
   const auto work_from = [&](const Eigen::VectorXd& x) {
-    problem.q = x.head(n);
-    problem.p = mass.cwiseProduct(x.tail(n));
     problem.dissipated = 0.0;
-    stepper->advance(1);
+    map(x);
     return problem.energies_of_particles().dissipated;
   };
   Eigen::MatrixXd matrix(2 * n, 2 * n);
@@ -254,7 +251,7 @@ class ImpulseResponses {
   /// the path over one of these is mapped to that over the next.
   void extrapolate(const std::vector<Eigen::MatrixXd>& responses, Estimate& estimate) const {
     constexpr Eigen::Index intervals = 32;
-    constexpr double threshold = 1e-12, round_off = 1e-15;
+    constexpr double threshold = 1e-12;
     const Eigen::VectorXd deviation = estimate.covariance.diagonal().cwiseSqrt();
     const Eigen::Index inputs = static_cast<Eigen::Index>(responses.size()), coordinates = deviation.size();
     if (inputs == 0) return;
@@ -365,19 +362,7 @@ StationaryCovariance covariance_from_impulse_responses(const Scheme& scheme, Pro
 }
 
 Eigen::MatrixXd system_matrix(const Problem& problem) {
-  const Eigen::Index n = problem.q.size();
-  Eigen::MatrixXd hessian(n, n);
-  problem.system().potential->hessian(problem.system().q0, hessian);
-  const auto inverse_mass = problem.system().mass.cwiseInverse().asDiagonal();
-  Eigen::MatrixXd matrix = Eigen::MatrixXd::Zero(2 * n, 2 * n);
-  matrix.topRightCorner(n, n).setIdentity();
-  Eigen::MatrixXd df_dq, df_dv;
-  problem.jacobians(problem.system().q0, problem.system().v0, 0.0, df_dq, df_dv);
-  matrix.bottomLeftCorner(n, n) = inverse_mass * (df_dq - hessian);
-  const double field = problem.system().magnetic_field;
-  if (field != 0.0) df_dv += magnetic_jacobian(field, n);
-  matrix.bottomRightCorner(n, n) = inverse_mass * df_dv;
-  return matrix;
+  return AssembledSystem(problem, LumpedNetwork::no_limit).linear_sde().drift;
 }
 
 }  // namespace bathline
