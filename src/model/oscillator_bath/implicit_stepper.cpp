@@ -12,6 +12,7 @@
 #include <stdexcept>
 
 #include "model/oscillator_bath/state.hpp"
+#include "solve/direct_line_solver.hpp"
 
 namespace bathline {
 
@@ -145,20 +146,10 @@ void OscillatorBathImplicitStepper<S>::set_internal_state(std::span<const double
 std::unique_ptr<ImplicitEnvironmentStepper> make_implicit_environment_stepper(OscillatorBathState& bath,
                                                                               const PartitionedRungeKutta& scheme,
                                                                               double h) {
-  switch (scheme.stages()) {
-    case 1:
-      return std::make_unique<OscillatorBathImplicitStepper<1>>(bath, scheme, h);
-    case 2:
-      return std::make_unique<OscillatorBathImplicitStepper<2>>(bath, scheme, h);
-    case 3:
-      return std::make_unique<OscillatorBathImplicitStepper<3>>(bath, scheme, h);
-    case 4:
-      return std::make_unique<OscillatorBathImplicitStepper<4>>(bath, scheme, h);
-    case 5:
-      return std::make_unique<OscillatorBathImplicitStepper<5>>(bath, scheme, h);
-    default:
-      throw std::invalid_argument("a heat bath supports implicit methods of 1 to 5 stages");
-  }
+  return with_stages(scheme.stages(), [&]<int S>(std::integral_constant<int, S>) {
+    return std::unique_ptr<ImplicitEnvironmentStepper>(
+        std::make_unique<OscillatorBathImplicitStepper<S>>(bath, scheme, h));
+  });
 }
 
 }  // namespace bathline
