@@ -84,9 +84,9 @@ class SemiInfiniteExplicitStepper final : public ExplicitEnvironmentStepper {
   /// The random force in the next kick.
   double random(std::size_t axis) const {
     if (!line_.is_warm()) return 0.0;
-    if (!kicks_at_both_ends_) return line_.random_force(axis);
+    if (!kicks_at_both_ends_) return line_.random_force().at_stages(axis).front();
     const SemiInfiniteLine::Axis& row = line_.axes()[axis];
-    return row.phase != 0.0 ? line_.random_force_at_end(axis) : row.random;
+    return row.phase != 0.0 ? line_.random_force().between_steps(axis) : row.random;
   }
 
   SemiInfiniteLine& line_;

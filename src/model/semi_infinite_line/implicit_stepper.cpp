@@ -53,7 +53,7 @@ class SemiInfiniteImplicitStepper : public ImplicitEnvironmentStepper {
   virtual void end(std::size_t axis, const Eigen::VectorXd& velocities, const Eigen::VectorXd& forces) = 0;
   /// Adds the random force at the stages.
   virtual void add_noise(std::size_t axis, Eigen::Ref<Eigen::VectorXd> constant) {
-    line_.axes()[axis].random = line_.random_force(axis);
+    line_.axes()[axis].random = line_.random_force().at_stages(axis).front();
     constant.array() += line_.axes()[axis].random;
   }
 
@@ -153,12 +153,12 @@ class LobattoStepper final : public SemiInfiniteImplicitStepper {
   }
   void end(std::size_t axis, const Eigen::VectorXd& velocities, const Eigen::VectorXd&) override {
     Axis& row = line_.axes()[axis];
-    const double random = line_.is_warm() ? line_.random_force_at_end(axis) : 0.0;
+    const double random = line_.is_warm() ? line_.random_force().between_steps(axis) : 0.0;
     coupling_.kick(row, 0, row.last_kick_position + 0.5 * h_ * velocities.sum(), random);
   }
   void add_noise(std::size_t axis, Eigen::Ref<Eigen::VectorXd> constant) override {
     constant[0] += line_.axes()[axis].random;
-    constant[1] += line_.random_force_at_end(axis);
+    constant[1] += line_.random_force().between_steps(axis);
   }
 
   KickCoupling coupling_;
@@ -213,7 +213,7 @@ class RungeKuttaStepper final : public SemiInfiniteImplicitStepper {
         Eigen::Map<const Eigen::VectorXd>(axis.next_outputs.data(), static_cast<Index>(axis.next_outputs.size()));
   }
   void add_noise(std::size_t axis, Eigen::Ref<Eigen::VectorXd> constant) override {
-    const std::span<const double> forces = line_.random_forces(axis);
+    const std::span<const double> forces = line_.random_force().at_stages(axis);
     constant += Eigen::Map<const Eigen::VectorXd>(forces.data(), static_cast<Index>(forces.size()));
   }
   void end(std::size_t axis, const Eigen::VectorXd& velocities, const Eigen::VectorXd& forces) override {

@@ -46,8 +46,7 @@ std::variant<SchemeKernel, std::string> kernel_of(const Scheme& scheme) {
   if (const auto* steps = std::get_if<ExplicitScheme>(&scheme)) {
     if (!steps->b.empty()) {
       return "it is an explicit Runge-Kutta method, and a semi-infinite line needs kicks and drifts, or an "
-             "algebraically "
-             "stable method";
+             "algebraically stable method";
     }
     const std::optional<KickDriftSequence> sequence = kick_drift_sequence_of(*steps);
     if (!sequence) return "it does not consist of kicks and drifts alone, as a semi-infinite line requires";
@@ -59,8 +58,8 @@ std::variant<SchemeKernel, std::string> kernel_of(const Scheme& scheme) {
       return GammaKernel{stages->a_hat(0, 0)};
     }
     if (is_leapfrog(*stages)) return LeapfrogKernel{};
-    return "it has different tableaus for positions and momenta, and a semi-infinite line needs one tableau for "
-           "both, but for two stages";
+    return "it has different tableaus for positions and momenta, and a semi-infinite line needs one tableau for both, "
+           "but for two stages";
   }
   return "no kernel of a semi-infinite line is known for it";
 }

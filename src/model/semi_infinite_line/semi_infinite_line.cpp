@@ -49,8 +49,8 @@ std::optional<std::string> SemiInfiniteLine::own_unsupported_reason(const Scheme
   if (line.effective_courant <= 1.0) return std::nullopt;
   const double limit = 1.0 / std::abs(1.0 - 2.0 * gamma);
   return fmt::format(
-      "the Courant number h sqrt(lambda/M) = {:.6g} of `{}` exceeds the stability limit {:.6g}; use steps of "
-      "{:.6g} at most",
+      "the Courant number h sqrt(lambda/M) = {:.6g} of `{}` exceeds the stability limit {:.6g}; use steps of {:.6g} at "
+      "most",
       line.courant, name(), limit, limit * options_.step / line.courant);
 }
 
@@ -110,8 +110,7 @@ std::optional<Certificate> SemiInfiniteLine::certificate() const {
   Certificate certificate;
   certificate.sentence = fmt::format(
       "`{}` is {} exponentials: the relative error of its kernel is {:.1e} over {:.6g} s{}, compared value by value "
-      "with "
-      "{} and then on a logarithmic grid; {}{}",
+      "with {} and then on a logarithmic grid; {}{}",
       name(), kernel.exponentials, kernel.error, horizon_,
       is_forever ? fmt::format(" and that of its transform {:.1e} for all times", kernel.uniform_error) : "",
       is_composition ? "the Gauss rule over the line's modes" : "Legendre polynomials or Bessel's function",
@@ -139,54 +138,11 @@ std::optional<Certificate> SemiInfiniteLine::certificate() const {
 
 void SemiInfiniteLine::prepare(const RngKey& key) {
   key_ = key;
-  steps_ = 0.0;
-  noise_stream_.begin(NoiseStream::environment_key(key));
   axes_.assign(communicator().is_root() ? static_cast<std::size_t>(attachment().axes()) : 0, Axis());
   for (Axis& axis : axes_) shape_.allocate(axis);
-  if (noise_) start_noise();
-}
-
-void SemiInfiniteLine::start_noise() {
-  // Two more steps, whose mean is the random force of the kick at the start.
-  const std::size_t count = noise_->start_numbers(), stages = noise_->stages();
-  std::vector<double> all(axes_.size() * (count + 2 * stages));
-  if (!all.empty()) noise_stream_.start(key_, all);
-  std::span<const double> numbers = all;
-  for (Axis& axis : axes_) {
-    noise_->shape().allocate(axis.noise);
-    noise_->start(numbers.first(count), axis.noise);
-    for (int step = 0; step < 2; ++step) {
-      const double before = axis.last;
-      advance_noise_step(axis, numbers.subspan(count + static_cast<std::size_t>(step) * stages, stages));
-      if (stages == 1) axis.random = 0.5 * (before + axis.last);
-    }
-    numbers = numbers.subspan(count + 2 * stages);
-  }
-}
-
-void SemiInfiniteLine::advance_noise_step(Axis& axis, std::span<const double> numbers) {
-  forces_.resize(noise_->stages());
-  noise_->forces(axis.noise, numbers, forces_);
-  noise_->commit(axis.noise, numbers);
-  axis.last = forces_.back();
-  if (forces_.size() > 1) axis.random = axis.noise.next_outputs.back();
-}
-
-std::span<const double> SemiInfiniteLine::step_numbers(std::size_t axis) {
-  const std::size_t stages = noise_->stages();
-  return noise_stream_.at(static_cast<std::int64_t>(steps_), 0, axes_.size() * stages).subspan(axis * stages, stages);
-}
-
-std::span<const double> SemiInfiniteLine::random_forces(std::size_t axis) {
-  forces_.assign(noise_ ? noise_->stages() : 1, 0.0);
-  if (noise_) noise_->forces(axes_[axis].noise, step_numbers(axis), forces_);
-  return forces_;
-}
-
-void SemiInfiniteLine::advance_noise() {
-  if (axes_.empty()) return;
-  for (std::size_t axis = 0; axis < axes_.size(); ++axis) advance_noise_step(axes_[axis], step_numbers(axis));
-  steps_ += 1.0;
+  if (!random_force_) return;
+  random_force_->begin(noise_stream_, key_, axes_.size());
+  for (std::size_t axis = 0; axis < axes_.size(); ++axis) axes_[axis].random = random_force_->before_start(axis);
 }
 
 std::shared_ptr<const LineNoise> SemiInfiniteLine::make_noise(std::shared_ptr<const NoiseFilter> filter) const {
@@ -208,8 +164,12 @@ void SemiInfiniteLine::set_convolution(const ConvolutionShape& shape, Force forc
   norm_unit_ = options_.stiffness * time_unit;
   const bool has_same_shape = shape == shape_;
   shape_ = shape;
-  if (noise) noise_ = std::move(noise);
-  if (!axes_.empty() && (!has_same_shape || (noise_ && steps_ == 0.0))) prepare(key_);
+  const bool is_at_start = !random_force_ || random_force_->step() == 0;
+  if (noise && (!has_same_shape || is_at_start)) {
+    noise_ = std::move(noise);
+    random_force_ = std::make_unique<FilteredForce>(noise_);
+  }
+  if (!axes_.empty() && (!has_same_shape || (noise_ && is_at_start))) prepare(key_);
 }
 
 std::vector<StateField> SemiInfiniteLine::fields() {
@@ -223,12 +183,12 @@ std::vector<StateField> SemiInfiniteLine::fields() {
         {"phase", &row.phase}, {"carry", &row.deferred_displacement}, {"ledger", &row.work_filter_state}};
     for (const auto& [name, value] : values) fields.push_back({name, axis, 0, 1, {value, is_here ? 1u : 0u}});
     shape_.add_fields("", axis, is_here ? &row : nullptr, fields);
-    if (!noise_) continue;
-    fields.push_back({"random", axis, 0, 1, {&row.random, is_here ? 1u : 0u}});
-    fields.push_back({"last", axis, 0, 1, {&row.last, is_here ? 1u : 0u}});
-    noise_->shape().add_fields("noise_", axis, is_here ? &row.noise : nullptr, fields);
+    if (noise_) fields.push_back({"random", axis, 0, 1, {&row.random, is_here ? 1u : 0u}});
   }
-  if (noise_) fields.push_back({"steps", 0, 0, 1, {&steps_, communicator().is_root() ? 1u : 0u}});
+  if (!random_force_) return fields;
+  for (StateField& field : random_force_->fields(attachment().axes(), communicator().is_root())) {
+    fields.push_back(std::move(field));
+  }
   return fields;
 }
 
@@ -251,7 +211,7 @@ EnvironmentEnergy SemiInfiniteLine::energy(std::span<const double> head) {
 void SemiInfiniteLine::force(std::span<const double> head, std::span<double> force) const {
   for (std::size_t axis = 0; axis < axes_.size(); ++axis) {
     force[axis] = force_on(axes_[axis], head[axis]);
-    if (noise_) force[axis] += axes_[axis].random;
+    if (noise_) force[axis] += noise_->stages() == 1 ? axes_[axis].random : random_force_->between_steps(axis);
   }
 }
 

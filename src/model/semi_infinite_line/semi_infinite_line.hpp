@@ -18,7 +18,7 @@
 #include "model/environment.hpp"
 #include "model/semi_infinite_line/line_noise.hpp"
 #include "model/semi_infinite_line/multistage_kernel.hpp"
-#include "model/noise_stream.hpp"
+#include "model/thermal/random_force.hpp"
 
 namespace bathline {
 
@@ -43,9 +43,7 @@ class SemiInfiniteLine final : public Environment, public Certified, public Nois
     double phase = 0.0;                  ///< drift of the head since then, in steps
     double deferred_displacement = 0.0;  ///< part of the initial displacement that has not entered yet
     double random = 0.0;                 ///< random force at the last kick
-    double last = 0.0;                   ///< random force at the last stage of the last step
     double work_filter_state = 0.0;      ///< state of the filter for the work, under gamma schemes
-    ConvolutionState noise;
   };
   /// Force between steps with the head at x.
   using Force = std::function<double(const Axis& axis, double x)>;
@@ -86,15 +84,10 @@ class SemiInfiniteLine final : public Environment, public Certified, public Nois
   const LineNoise* random_source() const { return noise_.get(); }
   /// The noise of `filter` at the line's temperature; nullptr without a filter.
   std::shared_ptr<const LineNoise> make_noise(std::shared_ptr<const NoiseFilter> filter) const;
-  /// The random force at the stages of the current step, N; 0 for kT = 0.
-  std::span<const double> random_forces(std::size_t axis);
-  /// For schemes with one stage.
-  double random_force(std::size_t axis) { return random_forces(axis)[0]; }
-  /// The random force in the kick at the end of the step, which belongs to the next step as well.
-  double random_force_at_end(std::size_t axis) { return 0.5 * (axes_[axis].last + random_force(axis)); }
-  /// Advances the random force to the next step.
+  /// The random force of a warm line.
+  RandomForce& random_force() { return *random_force_; }
   void end_step() {
-    if (noise_) advance_noise();
+    if (random_force_) random_force_->end_step();
   }
 
   NoiseStream* noise() override { return is_warm() ? &noise_stream_ : nullptr; }
@@ -105,13 +98,6 @@ class SemiInfiniteLine final : public Environment, public Certified, public Nois
   std::optional<std::string> own_unsupported_reason(const Scheme& scheme) const override;
   std::optional<std::string> unsupported_reason_for(const KickDriftSequence& sequence) const;
   double force_on(const Axis& axis, double x) const;
-  void start_noise();
-  /// Advances all axes with the random numbers of the current step.
-  void advance_noise();
-  /// Advances one axis by a step with these random numbers.
-  void advance_noise_step(Axis& axis, std::span<const double> numbers);
-  /// The random numbers of the current step.
-  std::span<const double> step_numbers(std::size_t axis);
 
   SemiInfiniteLineOptions options_;
   ConvolutionShape shape_;
@@ -124,10 +110,9 @@ class SemiInfiniteLine final : public Environment, public Certified, public Nois
   double horizon_ = 0.0, norm_unit_ = 0.0;  // of the certificate, s and kg/s
   std::vector<Axis> axes_;
   std::shared_ptr<const LineNoise> noise_;
-  std::vector<double> forces_;  // of the stages of an axis
-  RngKey key_;                  // of the start
+  std::unique_ptr<RandomForce> random_force_;  // with this noise
+  RngKey key_;                                 // of the start
   NoiseStream noise_stream_;
-  double steps_ = 0.0;  // steps that have used random numbers, an integer; on rank 0
 };
 
 std::unique_ptr<ExplicitEnvironmentStepper> make_explicit_environment_stepper(SemiInfiniteLine& line,

@@ -87,6 +87,10 @@ class QuantumForce final : public RandomForce {
   void start(const RngKey& key) override {
     numbers().begin(streams::quantum_noise.key(key.seed, key.realisation, streams::environment_starts.index_of(key)));
     axes_.clear();
+    for (std::size_t axis = 0; axis < axes(); ++axis) {
+      const double first = at_stages(axis).front();
+      add_step_before_start(axis, first, first);
+    }
   }
   void draw(std::span<double> forces) override {
     if (forces.empty()) return;

@@ -11,9 +11,14 @@ void RandomForce::begin(NoiseStream& numbers, const RngKey& key, std::size_t axe
   steps_ = 0.0;
   drawn_step_ = -1;
   last_.assign(axes, 0.0);
+  before_start_ = last_;
   drawn_.assign(axes * stages(), 0.0);
   start(key);
-  for (std::size_t axis = 0; axis < axes; ++axis) last_[axis] = at_stages(axis).front();
+}
+
+void RandomForce::add_step_before_start(std::size_t axis, double first, double last) {
+  before_start_[axis] = 0.5 * (last_[axis] + first);
+  last_[axis] = last;
 }
 
 std::span<const double> RandomForce::at_stages(std::size_t axis) {
@@ -43,13 +48,25 @@ std::vector<StateField> RandomForce::fields(int axes, bool is_here) {
 }
 
 void FilteredForce::start(const RngKey& key) {
-  const std::size_t count = filter_->start_numbers();
-  std::vector<double> all(axes() * count);
+  const std::size_t count = filter_->start_numbers(), stages = filter_->stages();
+  std::vector<double> all(axes() * (count + 2 * stages)), forces(stages);
   if (!all.empty()) numbers().start(key, all);
+  std::span<const double> left = all;
+  const auto next = [&](std::size_t amount) {
+    const std::span<const double> numbers = left.first(amount);
+    left = left.subspan(amount);
+    return numbers;
+  };
   states_.assign(axes(), ConvolutionState());
   for (std::size_t axis = 0; axis < states_.size(); ++axis) {
     filter_->shape().allocate(states_[axis]);
-    filter_->start(std::span<const double>(all).subspan(axis * count, count), states_[axis]);
+    filter_->start(next(count), states_[axis]);
+    for (int step = 0; step < 2; ++step) {
+      const std::span<const double> numbers = next(stages);
+      filter_->forces(states_[axis], numbers, forces);
+      filter_->commit(states_[axis], numbers);
+      add_step_before_start(axis, forces.front(), forces.back());
+    }
   }
 }
 

@@ -26,17 +26,22 @@ class RandomForce {
   std::span<const double> at_stages(std::size_t axis);
   /// Force between the previous and the current step, N.
   double between_steps(std::size_t axis);
+  /// That between the two steps before the first one.
+  double before_start(std::size_t axis) const { return before_start_[axis]; }
   void end_step();
+  std::int64_t step() const { return static_cast<std::int64_t>(steps_); }
   /// The state that later steps depend on, for so many axes.
   std::vector<StateField> fields(int axes, bool is_here);
 
  protected:
-  std::int64_t step() const { return static_cast<std::int64_t>(steps_); }
   std::size_t axes() const { return last_.size(); }
   NoiseStream& numbers() { return *numbers_; }
+  /// Adds a step before the first one with the forces at its first and last stage.
+  void add_step_before_start(std::size_t axis, double first, double last);
 
  private:
   virtual std::size_t stages() const = 0;
+  /// Draws the state before the first step, and adds the steps before it.
   virtual void start(const RngKey& key) = 0;
   /// Writes the forces of the current step, axis by axis.
   virtual void draw(std::span<double> forces) = 0;
@@ -44,8 +49,9 @@ class RandomForce {
   virtual void add_fields(int, bool, std::vector<StateField>&) {}
 
   NoiseStream* numbers_ = nullptr;
-  double steps_ = 0.0;         // completed so far, an integer
-  std::vector<double> last_;   // force at the last stage of the previous step, by axis
+  double steps_ = 0.0;        // completed so far, an integer
+  std::vector<double> last_;  // force at the last stage of the previous step, by axis
+  std::vector<double> before_start_;
   std::vector<double> drawn_;  // forces of step `drawn_step_`
   std::int64_t drawn_step_ = -1;
 };
