@@ -7,6 +7,7 @@
 
 #include <numeric>
 
+#include "model/semi_infinite_line/keyed_cache.hpp"
 #include "model/semi_infinite_line/scheme_kernel.hpp"
 #include "model/memory/coloured_noise.hpp"
 #include "model/memory/minimum_phase_factor.hpp"
@@ -14,22 +15,11 @@
 
 namespace bathline {
 
-namespace {
-
-class ClassicalBath final : public MemoryBath {
- public:
-  ClassicalBath(std::vector<PronyTerm> modes, double temperature, double damping)
-      : modes_(std::move(modes)),
-        kt_(temperature),
-        damping_(damping),
-        error_(minimum_phase_factor(modes_, damping).error) {}
-
-  double damping() const override { return damping_; }
-  double temperature() const override { return kt_; }
-  bool is_classical() const override { return true; }
-  double error() const override { return error_; }
-  std::optional<std::string> unsupported_reason(const Scheme& scheme, const std::string& name) const override {
-    if (damping_ > 0.0 && !is_midpoint(scheme)) {
+std::shared_ptr<const MemoryBath> make_classical_bath(std::vector<PronyTerm> modes, double temperature,
+                                                      double damping) {
+  const double error = minimum_phase_factor(modes, damping).error;
+  const auto unsupported_reason = [=](const Scheme& scheme, const std::string& name) -> std::optional<std::string> {
+    if (damping > 0.0 && !is_midpoint(scheme)) {
       return "the noise of `" + name +
              "`, whose modes are passive only with its `damping`, is supported by the midpoint rule only";
     }
@@ -37,65 +27,42 @@ class ClassicalBath final : public MemoryBath {
     return "the noise of `" + name +
            "`, whose modes are passive only together, is supported by `gauss`, `gamma` with 0.5 and symmetric "
            "splittings";
-  }
-  std::unique_ptr<RandomForce> force(const Scheme& scheme, double h) const override {
-    return std::make_unique<FilteredForce>(make_memory_noise(modes_, scheme, h, kt_, damping_));
-  }
-
- private:
-  std::vector<PronyTerm> modes_;
-  double kt_, damping_, error_;
-};
-
-class QuantumBath final : public MemoryBath {
- public:
-  QuantumBath(std::vector<PronyTerm> modes, double temperature, double hbar, double step)
-      : spectrum_(quantum_spectrum([modes = std::move(modes)](double w) { return resistance_at(modes, w); },
-                                   temperature, hbar)),
-        kt_(temperature),
-        step_(step) {}
-
-  double temperature() const override { return kt_; }
-  bool is_classical() const override { return false; }
-  double error() const override { return noise_for(step_)->error(); }
-  std::optional<std::string> unsupported_reason(const Scheme& scheme, const std::string& name) const override {
-    if (!is_midpoint(scheme)) {
-      return "the quantum noise of `" + name + "` is supported by the midpoint rule only";
-    }
-    const QuantumNoise& noise = *noise_for(step_);
-    if (noise.truncation_error() <= QuantumNoise::max_truncation_error) return std::nullopt;
-    return fmt::format(
-        "the quantum noise of `{}` has correlations over at most {} steps, which for a step of {} s leaves a "
-        "relative error of {:.1e} in its spectrum, above {:.0e}; use a longer step, or modes that decay faster",
-        name, noise.reach(), step_, noise.truncation_error(), QuantumNoise::max_truncation_error);
-  }
-  std::unique_ptr<RandomForce> force(const Scheme&, double h) const override {
-    return make_quantum_force(noise_for(h));
-  }
-
- private:
-  std::shared_ptr<const QuantumNoise> noise_for(double h) const {
-    if (!noise_ || h != noise_step_) noise_ = std::make_shared<const QuantumNoise>(spectrum_, h);
-    noise_step_ = h;
-    return noise_;
-  }
-
-  std::function<double(double)> spectrum_;
-  double kt_, step_;
-  mutable std::shared_ptr<const QuantumNoise> noise_;  // for `noise_step_`
-  mutable double noise_step_ = 0.0;
-};
-
-}  // namespace
-
-std::shared_ptr<const MemoryBath> make_classical_bath(std::vector<PronyTerm> modes, double temperature,
-                                                      double damping) {
-  return std::make_shared<const ClassicalBath>(std::move(modes), temperature, damping);
+  };
+  return std::make_shared<const MemoryBath>(MemoryBath{
+      .temperature = temperature,
+      .damping = damping,
+      .error = [error] { return error; },
+      .unsupported_reason = unsupported_reason,
+      .force =
+          [=, modes = std::move(modes)](const Scheme& scheme, double h) {
+            return std::make_unique<FilteredForce>(make_memory_noise(modes, scheme, h, temperature, damping));
+          }});
 }
 
 std::shared_ptr<const MemoryBath> make_quantum_bath(std::vector<PronyTerm> modes, double temperature, double hbar,
                                                     double step) {
-  return std::make_shared<const QuantumBath>(std::move(modes), temperature, hbar, step);
+  const auto friction = [modes = std::move(modes)](double w) { return resistance_at(modes, w); };
+  const auto noise_for = [spectrum = quantum_spectrum(friction, temperature, hbar),
+                          cache = std::make_shared<KeyedCache<double, QuantumNoise>>()](double h) {
+    return cache->get_or_make(h, [&] { return QuantumNoise(spectrum, h); });
+  };
+  const auto unsupported_reason = [=](const Scheme& scheme, const std::string& name) -> std::optional<std::string> {
+    if (!is_midpoint(scheme)) {
+      return "the quantum noise of `" + name + "` is supported by the midpoint rule only";
+    }
+    const QuantumNoise& noise = *noise_for(step);
+    if (noise.truncation_error() <= QuantumNoise::max_truncation_error) return std::nullopt;
+    return fmt::format(
+        "the quantum noise of `{}` has correlations over at most {} steps, which for a step of {} s leaves a "
+        "relative error of {:.1e} in its spectrum, above {:.0e}; use a longer step, or modes that decay faster",
+        name, noise.reach(), step, noise.truncation_error(), QuantumNoise::max_truncation_error);
+  };
+  return std::make_shared<const MemoryBath>(
+      MemoryBath{.temperature = temperature,
+                 .is_classical = false,
+                 .error = [=] { return noise_for(step)->error(); },
+                 .unsupported_reason = unsupported_reason,
+                 .force = [=](const Scheme&, double h) { return make_quantum_force(noise_for(h)); }});
 }
 
 void ColouredNoiseMemory::prepare(const RngKey& key) {
@@ -159,7 +126,7 @@ const std::shared_ptr<RandomForce>& ColouredNoiseMemory::force_for(const Scheme&
 
 EnvironmentProperties ColouredNoiseMemory::describe() const {
   EnvironmentProperties properties = PronyMemory::describe();
-  properties.temperature = bath_->temperature();
+  properties.temperature = bath_->temperature;
   properties.white_temperature = 0.0;  // the random force contains it
   return properties;
 }

@@ -14,20 +14,16 @@
 namespace bathline {
 
 /// The bath of a memory: the source of its random force.
-class MemoryBath {
- public:
-  virtual ~MemoryBath() = default;
-  /// Of the white friction whose noise is a part of the force, kg/s.
-  virtual double damping() const { return 0.0; }
-  /// kT, J.
-  virtual double temperature() const = 0;
-  virtual bool is_classical() const = 0;
+struct MemoryBath {
+  double temperature;    ///< kT, J
+  double damping = 0.0;  ///< of the white friction whose noise is a part of the force, kg/s
+  bool is_classical = true;
   /// The largest error of the force's spectrum, over its largest value.
-  virtual double error() const = 0;
+  std::function<double()> error;
   /// Why the memory `name` has no such force under a scheme, as the end of a sentence that begins with the scheme's
   /// name.
-  virtual std::optional<std::string> unsupported_reason(const Scheme& scheme, const std::string& name) const = 0;
-  virtual std::unique_ptr<RandomForce> force(const Scheme& scheme, double h) const = 0;
+  std::function<std::optional<std::string>(const Scheme& scheme, const std::string& name)> unsupported_reason;
+  std::function<std::unique_ptr<RandomForce>(const Scheme& scheme, double h)> force;
 };
 
 /// A classical bath at `temperature`, kT in J, of modes that all decay and a damper, kg/s. Throws UnsuitableFunction if
@@ -44,7 +40,7 @@ class ColouredNoiseMemory : public PronyMemory {
  public:
   ColouredNoiseMemory(std::string name, Attachment attachment, const std::vector<PronyTerm>& modes,
                       std::shared_ptr<const MemoryBath> bath, const Communicator& communicator)
-      : PronyMemory(std::move(name), std::move(attachment), modes, 0.0, communicator, bath->damping()),
+      : PronyMemory(std::move(name), std::move(attachment), modes, 0.0, communicator, bath->damping),
         bath_(std::move(bath)) {}
 
   void prepare(const RngKey& key) override;
@@ -57,7 +53,7 @@ class ColouredNoiseMemory : public PronyMemory {
 
   NoiseStream* noise() override { return &numbers_; }
   bool is_markovian() const override { return false; }
-  bool is_classical() const override { return bath_->is_classical(); }
+  bool is_classical() const override { return bath_->is_classical; }
 
  protected:
   EnvironmentProperties describe() const override;
