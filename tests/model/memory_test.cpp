@@ -1,5 +1,5 @@
 // Memories with a Prony series: orders, the same kernel as a network of springs, masses and dashpots or as oscillators,
-// energies, restarts and ranks.
+// energies and ranks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -271,21 +271,6 @@ TEST(MpiMemory, MayBePassiveAsASumOnly) {
   EXPECT_FALSE(has_termwise_noise(modes));
   EXPECT_THROW(PronyMemory("m", Attachment({{0, 1.0}}, 1), modes, 0.1, test_world()), std::logic_error);
   EXPECT_NEAR(problem_of(0.0).environments()[0]->properties().damping, resistance_at(modes, 0.0), 1e-15);
-}
-
-TEST(MpiMemory, ResumesFromItsFields) {
-  for (const MethodCase& method : method_cases()) {
-    if (!is_supported(method) || std::holds_alternative<ExactFlow>(method.scheme)) continue;
-    SCOPED_TRACE(method.name);
-    Problem whole = with_memory(damped, 0.8), first = with_memory(damped, 0.8), second = with_memory(damped, 0.8);
-    const End expected = end_of(whole, method.scheme, 0.1, 30);
-    end_of(first, method.scheme, 0.1, 13);
-    copy_state(second, first);
-    const End end = end_of(second, method.scheme, 0.1, 17);
-    EXPECT_EQ(end.q, expected.q);
-    EXPECT_EQ(end.p, expected.p);
-    EXPECT_EQ(end.dissipated, expected.dissipated);
-  }
 }
 
 TEST(MpiMemory, HasItsKernelAndDamping) {

@@ -166,43 +166,15 @@ TEST(MpiColouredNoiseMemory, IsTheNoiseOfSingleModesWhereTheyHaveAny) {
   }
 }
 
-TEST(MpiColouredNoiseMemory, KeepsTheLedgerAndResumesFromItsFields) {
+TEST(MpiColouredNoiseMemory, KeepsTheLedger) {
   for (const char* name : {"gauss(stages=2)", verlet}) {
     SCOPED_TRACE(name);
-    const Scheme& scheme = method_case(name).scheme;
-    Problem whole = oscillator(filtered(sum, kt), 7), first = oscillator(filtered(sum, kt), 7),
-            second = oscillator(filtered(sum, kt), 7), other = oscillator(filtered(sum, kt), 8);
-    const auto advance = [&](Problem& problem, int steps) {
-      EXPECT_FALSE(make_stepper(scheme, problem, 0.1)->advance(steps));
-    };
-    advance(whole, 300);
-    advance(other, 300);
-    advance(first, 111);
-    const auto resumed = make_stepper(scheme, second, 0.1);
-    second.q = first.q;
-    second.p = first.p;
-    second.clock = first.clock;
-    const std::vector<StateField> from = first.environments()[0]->fields();
-    std::vector<StateField> to = second.environments()[0]->fields();
-    ASSERT_EQ(from.size(), to.size());
-    for (std::size_t i = 0; i < to.size(); ++i) {
-      std::copy(from[i].values.begin(), from[i].values.end(), to[i].values.begin());
-    }
-    EXPECT_FALSE(resumed->advance(189));
+    Problem problem = oscillator(filtered(sum, kt), 7);
+    EXPECT_FALSE(make_stepper(method_case(name).scheme, problem, 0.1)->advance(300));
     // The particle starts at rest: its energy comes from the noise.
-    const bool is_exact = name != verlet;
-    EXPECT_NEAR(whole.energies().total(), 0.0, is_exact ? 1e-12 : 0.02);
-    EXPECT_EQ(second.energies().dissipated, whole.energies().dissipated);
+    EXPECT_NEAR(problem.energies().total(), 0.0, name != verlet ? 1e-12 : 0.02);
     if (!test_world().is_root()) continue;
-    EXPECT_EQ(second.q[0], whole.q[0]);
-    EXPECT_NE(other.q[0], whole.q[0]);
-    EXPECT_GT(std::abs(whole.p[0]), 1e-3);
-    // The recorded force is the force on the particle.
-    double recorded = 0.0, of_second = 0.0;
-    const double head[] = {whole.q[0]};
-    whole.environments()[0]->force(head, {&recorded, 1});
-    second.environments()[0]->force(head, {&of_second, 1});
-    EXPECT_EQ(recorded, of_second);
+    EXPECT_GT(std::abs(problem.p[0]), 1e-3);
   }
 }
 

@@ -1,5 +1,5 @@
 // A memory kernel at a temperature: Gibbs distributions by the linear map of a step, the balance of noise and kernel of
-// each stepper, the ledger, and resumed runs.
+// each stepper, and the ledger.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -298,31 +298,6 @@ TEST(MpiWarmMemory, LedgerCloses) {
       // The undamped steps exchange energies of some kT, with relative errors of h omega = 0.3 or its square.
       EXPECT_LT(worst, 0.01 * heat);
     }
-  }
-}
-
-TEST(MpiWarmMemory, ResumesFromItsFields) {
-  int count = 0;
-  for (const MethodCase& method : method_cases()) {
-    if (!is_supported(method)) continue;
-    SCOPED_TRACE(method.name);
-    Problem whole = warm(0.8), first = warm(0.8), second = warm(0.8), other = warm(0.8, kt, 1);
-    const auto advance = [&](Problem& problem, int steps) {
-      EXPECT_FALSE(make_stepper(method.scheme, problem, 0.1)->advance(steps));
-    };
-    advance(whole, 30);
-    advance(other, 30);
-    advance(first, 13);
-    copy_state(second, first);
-    advance(second, 17);
-    if (!test_world().is_root()) continue;
-    EXPECT_EQ(second.q[0], whole.q[0]);
-    EXPECT_EQ(second.p[0], whole.p[0]);
-    EXPECT_NE(other.q[0], whole.q[0]);
-    ++count;
-  }
-  if (test_world().is_root()) {
-    EXPECT_GE(count, 12);
   }
 }
 

@@ -302,32 +302,6 @@ TEST(LineNoise, LedgerErrorOfEveryGammaDoesNotAccumulate) {
   }
 }
 
-// Resumed in every step of a block.
-TEST(MpiLineNoise, ResumesFromItsFields) {
-  for (const auto& [name, g, scheme] : noisy_methods()) {
-    SCOPED_TRACE(name);
-    Problem uninterrupted = warm_problem(0.6, 0.8), interrupted = warm_problem(0.6, 0.8),
-            other = warm_problem(0.6, 0.8, 1);
-    EXPECT_FALSE(make_stepper(scheme, uninterrupted, h)->advance(60));
-    EXPECT_FALSE(make_stepper(scheme, other, h)->advance(60));
-    const auto first_stepper = make_stepper(scheme, interrupted, h);
-    EXPECT_FALSE(first_stepper->advance(22));
-    for (int step = 23; step <= 30; ++step) {
-      SCOPED_TRACE(step);
-      EXPECT_FALSE(first_stepper->advance(1));
-      Problem resumed = warm_problem(0.6, 0.8);
-      const auto stepper = make_stepper(scheme, resumed, h);
-      copy_state(resumed, interrupted);
-      EXPECT_FALSE(stepper->advance(60 - step));
-      EXPECT_EQ(resumed.energies().environment, uninterrupted.energies().environment);
-      if (!test_world().is_root()) continue;
-      EXPECT_EQ(resumed.q, uninterrupted.q);
-      EXPECT_EQ(resumed.p, uninterrupted.p);
-      EXPECT_NE(other.q, uninterrupted.q);
-    }
-  }
-}
-
 // A problem that is restarted, or whose stepper is made after its preparation, has the same random numbers.
 TEST(LineNoise, StartsWithTheSameNumbersAfterARestart) {
   const Scheme& scheme = method_case("gamma(gamma=0.500000)").scheme;

@@ -1,5 +1,5 @@
-// A semi-infinite line against closed lines that are too long for an echo: trajectories, energies, forces, restarts,
-// ranks, and unsupported schemes.
+// A semi-infinite line against closed lines that are too long for an echo: trajectories, energies, forces, ranks, and
+// unsupported schemes.
 #include "model/semi_infinite_line/semi_infinite_line.hpp"
 
 #include <gmock/gmock.h>
@@ -306,39 +306,6 @@ TEST(MpiSemiInfiniteLine, ForceOnAClampedHeadIsTheKernel) {
       }
       EXPECT_FALSE(stepper->advance(1));
       EXPECT_FALSE(reference_stepper->advance(1));
-    }
-  }
-}
-
-// Resumed in every step of a block.
-TEST(MpiSemiInfiniteLine, ResumesFromItsFields) {
-  for (const char* name : {"gamma(gamma=0.000000)", "gamma(gamma=0.250000)", "gauss(stages=2)", "lobatto(stages=2)",
-                           "stoermer-verlet(order_of_substeps=drift-kick-drift)", "yoshida4", "blanes-moan-rkn6"}) {
-    const Scene scene = planet();
-    const Scheme& scheme = method_case(name).scheme;
-    Problem uninterrupted = make_problem(scene, semi_infinite(scene, 0.3, 400)),
-            interrupted = make_problem(scene, semi_infinite(scene, 0.3, 400));
-    EXPECT_FALSE(make_stepper(scheme, uninterrupted, h)->advance(400));
-    const auto first_stepper = make_stepper(scheme, interrupted, h);
-    EXPECT_FALSE(first_stepper->advance(136));
-    for (int step = 137; step <= 144; ++step) {
-      EXPECT_FALSE(first_stepper->advance(1));
-      Problem resumed = make_problem(scene, semi_infinite(scene, 0.3, 400));
-      const auto stepper = make_stepper(scheme, resumed, h);
-      resumed.q = interrupted.q;
-      resumed.p = interrupted.p;
-      const std::vector<StateField> from = interrupted.environments().front()->fields();
-      std::vector<StateField> to = resumed.environments().front()->fields();
-      ASSERT_EQ(from.size(), to.size());
-      for (std::size_t i = 0; i < from.size(); ++i) {
-        ASSERT_EQ(from[i].total, to[i].total);
-        ASSERT_EQ(from[i].values.size(), to[i].values.size());
-        std::copy(from[i].values.begin(), from[i].values.end(), to[i].values.begin());
-      }
-      EXPECT_FALSE(stepper->advance(400 - step));
-      EXPECT_EQ(resumed.q, uninterrupted.q) << name << " from step " << step;
-      EXPECT_EQ(resumed.p, uninterrupted.p) << name << " from step " << step;
-      EXPECT_EQ(resumed.energies().environment, uninterrupted.energies().environment) << name << " from step " << step;
     }
   }
 }

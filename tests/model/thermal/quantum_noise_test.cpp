@@ -131,34 +131,14 @@ std::unique_ptr<Environment> memory(const std::vector<double>& rates, std::strin
   return built;
 }
 
-TEST(MpiQuantumNoise, KeepsTheLedgerAndResumesFromItsFields) {
+TEST(MpiQuantumNoise, KeepsTheLedger) {
   std::string report;
-  const auto advance = [](Problem& problem, int steps) {
-    EXPECT_FALSE(make_stepper(method_case(midpoint).scheme, problem, 0.1)->advance(steps));
-  };
-  Problem whole = oscillator(memory({rate}, report), 7), first = oscillator(memory({rate}, report), 7),
-          second = oscillator(memory({rate}, report), 7), other = oscillator(memory({rate}, report), 8);
+  Problem problem = oscillator(memory({rate}, report), 7);
   EXPECT_EQ(report, "");
-  advance(whole, 900);
-  advance(other, 900);
-  advance(first, 411);
-  const auto resumed = make_stepper(method_case(midpoint).scheme, second, 0.1);
-  second.q = first.q;
-  second.p = first.p;
-  second.clock = first.clock;
-  const std::vector<StateField> from = first.environments()[0]->fields();
-  std::vector<StateField> to = second.environments()[0]->fields();
-  for (std::size_t i = 0; i < to.size(); ++i) {
-    std::copy(from[i].values.begin(), from[i].values.end(), to[i].values.begin());
-  }
-  EXPECT_FALSE(resumed->advance(489));
-  const EnergyLedger ledger = whole.energies(), again = second.energies();
-  EXPECT_NEAR(ledger.total(), 0.0, 1e-12);
-  EXPECT_EQ(again.dissipated, ledger.dissipated);
+  EXPECT_FALSE(make_stepper(method_case(midpoint).scheme, problem, 0.1)->advance(900));
+  EXPECT_NEAR(problem.energies().total(), 0.0, 1e-12);
   if (!test_world().is_root()) return;
-  EXPECT_EQ(second.q[0], whole.q[0]);
-  EXPECT_NE(other.q[0], whole.q[0]);
-  EXPECT_GT(std::abs(whole.p[0]), 1e-3);
+  EXPECT_GT(std::abs(problem.p[0]), 1e-3);
 }
 
 // Blocks of forces against the sum over all numbers, on two axes, over three blocks, also from the middle of one.
