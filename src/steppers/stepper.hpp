@@ -102,7 +102,6 @@ std::unique_ptr<Stepper> make_stepper(const Scheme& scheme, Problem& problem, do
 
 // One function per kind of scheme, in files of their own.
 std::unique_ptr<Stepper> make_explicit_stepper(const ExplicitScheme& scheme, Problem& problem, double h);
-std::unique_ptr<Stepper> make_lagrangian_stepper(const ExplicitScheme& scheme, Problem& problem, double h);
 std::unique_ptr<Stepper> make_implicit_stepper(const PartitionedRungeKutta& scheme, Problem& problem, double h);
 std::unique_ptr<Stepper> make_exact_stepper(Problem& problem, double h, double tolerance = ExactFlow().tolerance);
 std::unique_ptr<Stepper> make_herglotz_stepper(const HerglotzScheme& scheme, Problem& problem, double h);
