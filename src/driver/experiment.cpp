@@ -54,6 +54,7 @@ Experiment::Experiment(const Recipe& recipe, const Program& program, Mistakes& m
     : recipe_(recipe), program_(program) {
   const std::size_t before_system = mistakes.count();
   keep_texts_of_files(recipe_.system, communicator());
+  keep_texts_of_files(recipe_.study, communicator());
   where_readable([&] { read_end(); });
   const bool is_readable = where_readable([&] {
     const SystemKind& kind = *program.catalogues().systems.find(recipe_.system.text("kind"));
@@ -112,9 +113,9 @@ const OutputPlan& Experiment::output() const {
 
 std::vector<std::pair<std::string, std::string>> Experiment::input_files() const {
   std::map<std::string, std::string> files = recipe_.system.files.value();
-  for (const Section& environment : recipe_.environments) {
-    files.insert(environment.files.value().begin(), environment.files.value().end());
-  }
+  const auto add = [&](const Section& section) { files.insert(section.files->begin(), section.files->end()); };
+  for (const Section& environment : recipe_.environments) add(environment);
+  add(recipe_.study);
   return {files.begin(), files.end()};
 }
 

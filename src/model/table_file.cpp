@@ -119,7 +119,7 @@ void give_files_to_tables(Section& section) {
 }  // namespace
 
 std::optional<std::string> key_of_file(const Section& section) {
-  for (const char* key : {"file", "kernel_file", "spectral_density_file", "drive_file"}) {
+  for (const char* key : {"file", "kernel_file", "spectral_density_file", "drive_file", "data_file"}) {
     if (section.has(key)) return key;
   }
   return std::nullopt;
@@ -145,6 +145,7 @@ std::set<std::string> files_of(const Section& section) {
 std::set<std::string> files_of(const Recipe& recipe) {
   std::set<std::string> files = files_of(recipe.system);
   for (const Section& environment : recipe.environments) files.merge(files_of(environment));
+  files.merge(files_of(recipe.study));
   return files;
 }
 
@@ -153,6 +154,7 @@ std::filesystem::path path_of_file(const Section& section, const std::string& na
 }
 
 void keep_texts_of_files(Section& section, const Communicator& communicator) {
+  if (section.files) return;
   section.files.emplace();
   for (const std::string& name : files_of(section)) {
     std::optional<std::string> text = read_text_file_on_root(path_of_file(section, name), communicator);

@@ -1,6 +1,7 @@
 // From text to recipe: parse, apply `--set`, read every section, fill in names, check, write the resolved text.
 #include "recipe/recipe.hpp"
 
+#include <algorithm>
 #include <span>
 
 #include <fmt/format.h>
@@ -57,8 +58,19 @@ std::string written(const std::string& name, std::span<const Section> sections,
   return text;
 }
 
+/// The key with which the study computes no motion, if the recipe has it; else "". It is a `data_file` that the study
+/// does not require: its data are then in the place of a motion.
+std::string standalone_key(const Section& study, const CatalogueSchema& catalogue_schema) {
+  if (!study.is_readable("kind") || !study.has("data_file")) return "";
+  const std::vector<Parameter>& keys = find_entry(catalogue_schema.studies, study.text("kind"))->parameters;
+  const auto is_data_file = [](const Parameter& key) { return key.name == "data_file" && !key.required; };
+  return std::any_of(keys.begin(), keys.end(), is_data_file) ? "data_file" : "";
+}
+
 std::string resolved_text(const Recipe& recipe, const CatalogueSchema& catalogue_schema) {
+  const bool is_standalone = !standalone_key(recipe.study, catalogue_schema).empty();
   const auto single = [&](const std::string& name, const Section& section) {
+    if (is_standalone && recipe_section(name).is_of_motion) return std::string();
     return written(name, std::span(&section, 1), catalogue_schema);
   };
   return toml_keys(recipe.top, recipe_keys(), "the recipe") + single("paper", recipe.paper) +
@@ -93,11 +105,12 @@ Recipe parse_recipe(const std::string& text, const std::string& file, const std:
   recipe.top = reader.read_top();
   if (recipe.top.is_readable("title")) recipe.title = recipe.top.text("title");
   recipe.paper = read("paper").front();
+  recipe.study = read("study").front();
+  reader.leave_out_motion(standalone_key(recipe.study, catalogue_schema));
   recipe.system = read("system").front();
   recipe.environments = read("environments");
   recipe.time = read("time").front();
   recipe.integrators = read("integrators");
-  recipe.study = read("study").front();
   recipe.output = read("output").front();
   recipe.claims = read("claims");
   recipe.figure = read("figure").front();

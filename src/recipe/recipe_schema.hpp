@@ -22,6 +22,7 @@ struct SectionSchema {
   std::string doc;  ///< one sentence
   bool repeated = false;
   bool required = false;                                            ///< at least one if it is repeated
+  bool is_of_motion = false;                                        ///< absent where the study computes no motion
   std::string chooser = {};                                         ///< key that names a catalogue entry; may be empty
   std::vector<CatalogueEntry> CatalogueSchema::*entries = nullptr;  ///< the entries that `chooser` names
   std::string catalogue_name = {};         ///< argument of `bathline list` that shows these entries

@@ -28,7 +28,11 @@ class SectionReader {
   /// The keys outside of all sections; reports unknown sections.
   Section read_top();
 
-  /// The tables of a section: exactly one if it is not repeated, with its defaults if it is absent.
+  /// From here on the sections of the motion are left out, because the study has this key; none if it is empty.
+  void leave_out_motion(const std::string& key) { standalone_key_ = key; }
+
+  /// The tables of a section: exactly one if it is not repeated, with its defaults if it is absent, unreadable if it is
+  /// left out.
   std::vector<Section> read(const SectionSchema& schema);
 
  private:
@@ -43,6 +47,7 @@ class SectionReader {
   const CatalogueSchema& catalogue_schema_;
   Mistakes& mistakes_;
   TomlReader reader_;
+  std::string standalone_key_;
   std::vector<std::string> misspelt_;  // sections that unknown keys of the recipe probably mean
 };
 

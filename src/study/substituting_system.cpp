@@ -64,7 +64,7 @@ struct OffsetComparison {
 };
 
 /// Results of a case, on rank 0.
-struct Measured {
+struct MeasuredDefects {
   double damped_defect = 0.0, largest_stiffness = not_a_number;
   LargestValues run_differences = LargestValues(2);  // the integrator's step against F1
   LargestValues steps = LargestValues(std::size(substitute_measures), not_a_number);
@@ -84,7 +84,7 @@ class SubstitutingSystemStudy final : public Study {
       return failure;
     for (const Case& this_case : experiment_.cases()) {
       if (!has_substituting_system(this_case)) continue;
-      Measured measured;
+      MeasuredDefects measured;
       if (const std::optional<Failure> failure = examine(this_case, progress, measured))
         return CaseFailure{this_case.name, *failure};
       write(file, this_case, measured);
@@ -94,7 +94,7 @@ class SubstitutingSystemStudy final : public Study {
 
  private:
   /// @note Collective.
-  std::optional<Failure> examine(const Case& this_case, Progress& progress, Measured& measured) const {
+  std::optional<Failure> examine(const Case& this_case, Progress& progress, MeasuredDefects& measured) const {
     Problem problem = experiment_.make_problem(this_case);
     problem.prepare();
     const SubstitutingSystem system(problem.system(), problem.damping(), this_case.step);
@@ -137,7 +137,7 @@ class SubstitutingSystemStudy final : public Study {
                          {this_case.name + ", substituting system", "", compare, end_record});
   }
 
-  void write(ResultFile& file, const Case& this_case, const Measured& measured) const {
+  void write(ResultFile& file, const Case& this_case, const MeasuredDefects& measured) const {
     const std::string group = "substituting-system/" + this_case.name;
     const Dimension time = output_times(experiment_, this_case);
     const auto series = [&](const char* name, const char* units, const std::string& long_name,
