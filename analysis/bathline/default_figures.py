@@ -147,7 +147,40 @@ def _energy(result):
     return _figure(*section_panels(result, labels), deviation_panel(result, labels), means) if means else None
 
 
+def _fit(result):
+    panels = []
+    for label in result.groups("fit"):
+        group = f"fit.{label}"
+        for index in range(result.shape(f"{group}.data")[1]):
+            panels.append(
+                {
+                    "title": label,
+                    "ylabel": "observed value",
+                    "series": [
+                        {"of": f"{group}.data[{index}]", "name": "data", "style": "dots", "color": 0},
+                        {"of": f"{group}.fitted[{index}]", "name": "fit", "style": "solid", "color": 1},
+                    ],
+                }
+            )
+            residuals = [{"of": f"{group}.residual[{index}]", "style": "dots", "color": 0}]
+            panels.append({"title": label, "ylabel": "residual", "series": residuals})
+    return _figure(*panels)
+
+
+def _kernel_from_data(result):
+    panels = []
+    for variable, title, ylabel in (("kernel", "memory kernel", "kernel"), ("kernel_integral", "its integral", "integral")):
+        of = f"memory-kernel.data.{variable}"
+        series = [{"of": of, "error": f"{of}_error", "name": "fitted", "style": "solid", "color": 1}]
+        if result.has(f"{of}_inverted"):
+            series.insert(0, {"of": f"{of}_inverted", "name": "lag by lag", "style": "dots", "color": 0})
+        panels.append({"title": title, "x": "memory-kernel.data.lag", "xlabel": "lag (s)", "ylabel": ylabel, "series": series})
+    return _figure(*panels)
+
+
 def _memory(result):
+    if result.has("memory-kernel.data.kernel"):
+        return _kernel_from_data(result)
     labels = result.groups("memory-kernel")
     groups = {
         f"memory-kernel.{label}.{environment}": f"{environment}, {label}" if len(labels) > 1 else environment
@@ -325,6 +358,7 @@ _STUDIES = {
     "covariance": _covariance,
     "energy": _energy,
     "ensemble": _ensemble,
+    "fit": _fit,
     "memory-kernel": _memory,
     "reduction": _reduction,
     "wave": _wave,

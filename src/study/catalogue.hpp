@@ -20,6 +20,7 @@ StudyKind energy_kind();
 StudyKind memory_kernel_kind();
 StudyKind ensemble_kind();
 StudyKind covariance_kind();
+StudyKind fit_kind();
 
 /// The built-in studies.
 const Catalogue<StudyKind>& studies();

@@ -13,8 +13,11 @@
 
 namespace bathline {
 
-/// The probability that the magnitude of a variable with Student's distribution exceeds |t|.
+/// The probability that the magnitude of a variable with Student's distribution exceeds |t|; of the normal distribution
+/// where the degrees of freedom are infinite.
 double students_probability(double t, double degrees_of_freedom);
+/// The |t| that it exceeds with this probability, which is above 0.
+double students_quantile(double probability, double degrees_of_freedom);
 
 /// The average whose halves differ most significantly.
 struct HalfDifference {

@@ -1,0 +1,29 @@
+// Single numbers of a recipe by the paths that `--set` has: "system.k", "system.q0.1", "environments.bath.stiffness.0".
+#pragma once
+
+#include <string>
+
+#include "recipe/recipe.hpp"
+
+namespace bathline {
+
+/// A number of system or environments, to be read and replaced. Elements of lists are selected by index, tables of
+/// lists also by their `name`.
+class NumberAt {
+ public:
+  /// Throws std::runtime_error with what is wrong where the path leads to no number of the recipe.
+  NumberAt(const std::string& path, const Recipe& recipe, const CatalogueSchema& catalogue_schema);
+
+  double value() const { return value_; }
+  Bound bound() const { return bound_; }
+  /// Replaces it in a recipe with the same keys. The value is not checked.
+  void set(Recipe& recipe, double value) const;
+
+ private:
+  std::vector<std::string> path_;
+  std::vector<Parameter> keys_;  // of the section where it begins
+  double value_ = 0.0;
+  Bound bound_ = Bound::any;
+};
+
+}  // namespace bathline

@@ -1,0 +1,273 @@
+// Parameters to data by nonlinear least squares, with intervals, correlations and the bias of the step.
+// Tested by tests/study/fit_test.cpp.
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "driver/resumable_tasks.hpp"
+#include "random/normal_batch.hpp"
+#include "random/streams.hpp"
+#include "study/catalogue.hpp"
+#include "study/fit/from_recipe.hpp"
+
+namespace bathline {
+
+namespace {
+
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+/// The largest condition of tangents whose parameters count as determined: differences have 10 digits.
+constexpr double max_condition = 1e8;
+
+/// A result of a task: whether there is one, values, slopes.
+std::vector<double> packed(const std::optional<Prediction>& prediction, std::size_t size) {
+  std::vector<double> numbers(size, 0.0);
+  if (!prediction) return numbers;
+  numbers[0] = 1.0;
+  const auto end = std::copy(prediction->values.begin(), prediction->values.end(), numbers.begin() + 1);
+  std::copy_n(prediction->slopes.data(), prediction->slopes.size(), end);
+  return numbers;
+}
+
+std::optional<Prediction> unpacked(const std::vector<double>& numbers, Eigen::Index rows, Eigen::Index columns) {
+  if (numbers[0] == 0.0) return std::nullopt;
+  return Prediction{Eigen::Map<const VectorXd>(&numbers[1], rows),
+                    Eigen::Map<const MatrixXd>(&numbers[1] + rows, rows, columns)};
+}
+
+/// "k by 1, m by 0.98": the changes of a combination, in percent of the parameters.
+std::string combination(const std::vector<FitParameter>& parameters, const VectorXd& changes) {
+  std::string text;
+  for (std::size_t j = 0; j < parameters.size(); ++j) {
+    const double change = changes[static_cast<Eigen::Index>(j)];
+    if (std::abs(change) < 1e-3) continue;
+    text += fmt::format("{}{} by {:.3g} %", text.empty() ? "" : ", ", parameters[j].name, change);
+  }
+  return text;
+}
+
+class FitStudy final : public Study {
+ public:
+  FitStudy(const Experiment& experiment, FitPlan plan) : experiment_(experiment), plan_(std::move(plan)) {}
+
+  std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) override {
+    file.remove("fit");  // of a resumed run, which writes it again
+    ResumableTasks tasks(checkpoints, {});
+    for (const Case& this_case : experiment_.cases()) {
+      if (std::optional<Failure> failure = fit(this_case, file, progress, tasks)) {
+        return CaseFailure{this_case.name, *failure};
+      }
+      file.flush();
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::optional<Failure> fit(const Case& this_case, ResultFile& file, Progress& progress, ResumableTasks& tasks) {
+    const auto search = [&](int refinement, const VectorXd& start) {
+      const FitModel model(plan_.recipe, experiment_.program(), this_case, plan_.data, plan_.parameters, refinement);
+      const std::string label = this_case.name + (refinement == 1 ? "" : ", half the step");
+      const auto predict = [&](const VectorXd& x) {
+        const std::size_t size = 1 + static_cast<std::size_t>(plan_.data.count() * (1 + x.size()));
+        std::vector<double> numbers;
+        tasks.next(this_case.name, model.steps(), size, numbers, [&](std::vector<double>& result) {
+          result = packed(model.predict(x), size);
+          return std::nullopt;
+        });
+        return unpacked(numbers, plan_.data.count(), x.size());
+      };
+      return search_parameters(predict, measured(), plan_.parameters, start, plan_.options, experiment_.communicator(),
+                               [&](const SearchReport& report) {
+                                 spdlog::info("{}: iteration {}, sum of squares {:.6g}, gradient {:.2g}", label,
+                                              report.iterations, 2.0 * report.value, report.residual);
+                                 return true;
+                               });
+    };
+    VectorXd start(std::ssize(plan_.parameters));
+    for (Eigen::Index j = 0; j < start.size(); ++j) start[j] = plan_.parameters[static_cast<std::size_t>(j)].start;
+    const FittedParameters fitted = search(1, start);
+    if (!fitted.failure.empty()) return Failure{0, 0.0, fitted.failure};
+    const std::string group = "fit/" + this_case.name;
+    write(group, start, fitted, file);
+    const FitStatistics& statistics = fitted.statistics;
+    if (!(statistics.condition() <= max_condition)) {
+      return Failure{
+          0, 0.0,
+          fmt::format("the data do not determine all parameters: a change of {} at once changes nothing "
+                      "that is observed (the tangents have the condition {:.1e}, more than {:.0e}); leave "
+                      "one of them out of `parameters`",
+                      combination(plan_.parameters, statistics.weakest), statistics.condition(), max_condition)};
+    }
+    if (plan_.halve_step) {
+      const FittedParameters halved = search(2, fitted.x);
+      if (!halved.failure.empty()) return Failure{0, 0.0, "with half the step: " + halved.failure};
+      write_shift(group, this_case, fitted, halved.x - fitted.x, file);
+    }
+    if (plan_.repeats > 0) repeat(group, this_case, fitted, file, progress, tasks);
+    return std::nullopt;
+  }
+
+  VectorXd measured() const {
+    VectorXd values = plan_.data.values;
+    for (Eigen::Index i = 0; i < values.size(); ++i) values[i] *= plan_.data.weight_at(i);
+    return values;
+  }
+
+  Dimension parameter_dimension(const char* name = "parameter") const {
+    Dimension dimension{name, {}, "1", "parameter of the fit"};
+    for (const FitParameter& parameter : plan_.parameters) dimension.names.push_back(parameter.name);
+    return dimension;
+  }
+
+  static std::span<const double> all_of(const VectorXd& values) {
+    return {values.data(), static_cast<std::size_t>(values.size())};
+  }
+
+  void write(const std::string& group, const VectorXd& start, const FittedParameters& fitted, ResultFile& file) const {
+    const FitStatistics& statistics = fitted.statistics;
+    const Dimension parameters[] = {parameter_dimension(), parameter_dimension("other_parameter")};
+    const auto write_parameters = [&](const char* name, const char* long_name, const VectorXd& values) {
+      file.array(group, {name, "SI", long_name, {}}, std::span(parameters, 1), all_of(values));
+    };
+    write_parameters("value", "parameter at the least sum of squares", fitted.x);
+    write_parameters("start", "parameter in the recipe", start);
+    write_parameters("standard_error", "standard error", statistics.standard_error);
+    write_parameters("half_width", "half of the width of the confidence interval", statistics.half_width);
+    const MatrixXd& correlation = statistics.correlation;
+    file.array(group, {"correlation", "1", "correlation of the errors of two parameters", {}}, parameters,
+               {correlation.data(), static_cast<std::size_t>(correlation.size())});
+    Dimension index{"singular_value", {}, "1", "singular value, counted from 0"};
+    for (Eigen::Index i = 0; i < statistics.singular_values.size(); ++i) index.values.push_back(double(i));
+    file.array(group, {"singular_values", "1", "singular values of the tangents, with columns of norm 1", {}},
+               std::span(&index, 1), all_of(statistics.singular_values));
+    const FitData& data = plan_.data;
+    const Dimension points[] = {{"time", data.times, "s", "time"},
+                                {"observable", {}, "1", "measured function of the state", data.names}};
+    VectorXd values = fitted.prediction.values;
+    for (Eigen::Index i = 0; i < values.size(); ++i) values[i] /= data.weight_at(i);
+    file.array(group, {"data", "SI", "measured value", {}}, points, all_of(data.values));
+    file.array(group, {"fitted", "SI", "value of the fitted run", {}}, points, all_of(values));
+    file.array(group, {"residual", "1", "weighted difference of the fitted and the measured value", {}}, points,
+               all_of(fitted.prediction.values - measured()));
+    const auto number = [&](const char* name, const char* long_name, double value) {
+      file.number(group, name, "1", long_name, value);
+    };
+    number("condition", "quotient of the largest and the smallest singular value", statistics.condition());
+    number("sum_of_squares", "sum of the squared residuals", statistics.sum_of_squares);
+    number("degrees_of_freedom", "number of measured values less that of parameters", statistics.degrees_of_freedom);
+    number("deviation", "standard deviation of a residual, estimated",
+           std::sqrt(statistics.sum_of_squares / statistics.degrees_of_freedom));
+    number("iterations", "iterations of the search", fitted.iterations);
+    number("evaluations", "evaluations of the residuals and their tangents", fitted.evaluations);
+  }
+
+  void write_shift(const std::string& group, const Case& this_case, const FittedParameters& fitted,
+                   const VectorXd& shift, ResultFile& file) const {
+    const Dimension parameter = parameter_dimension();
+    file.array(group, {"step_shift", "SI", "parameter fitted with half the step less that with the step", {}},
+               std::span(&parameter, 1), all_of(shift));
+    for (Eigen::Index j = 0; j < shift.size(); ++j) {
+      const double share = std::abs(shift[j]) / fitted.statistics.half_width[j];
+      if (!(share > 0.25)) continue;
+      spdlog::warn(
+          "{}: with half the step {} changes by {:.2g}, {:.2g} half-widths of its interval: the step biases "
+          "it; take a shorter step, or an integrator of higher order",
+          this_case.name, plan_.parameters[static_cast<std::size_t>(j)].name, shift[j], share);
+    }
+  }
+
+  /// The noise of a repeated experiment, for weighted values.
+  VectorXd noise(std::int64_t repeat, double deviation) const {
+    VectorXd numbers(plan_.data.count());
+    fill_normals(streams::repeated_data.key(experiment_.seed(), static_cast<std::uint32_t>(repeat)), 0,
+                 {numbers.data(), static_cast<std::size_t>(numbers.size())});
+    return deviation * numbers;
+  }
+
+  /// Fits data that the fitted parameters and noise of the estimated size would give.
+  void repeat(const std::string& group, const Case& this_case, const FittedParameters& fitted, ResultFile& file,
+              Progress& progress, ResumableTasks& tasks) const {
+    const FitModel model(plan_.recipe, experiment_.program(), this_case, plan_.data, plan_.parameters, 1);
+    const auto predict = [&](const VectorXd& x) { return model.predict(x); };
+    const Eigen::Index count = fitted.x.size();
+    std::vector<double> values, half_widths;
+    VectorXd covered = VectorXd::Zero(count);
+    progress.begin(this_case.name + " repeated", plan_.repeats, {.name = "fit"});
+    for (std::int64_t i = 0; i < plan_.repeats; ++i) {
+      std::vector<double> numbers;
+      const auto fit_again = [&](std::vector<double>& result) -> std::optional<Failure> {
+        const VectorXd again = fitted.prediction.values + noise(i, fitted.statistics.deviation);
+        const FittedParameters repeated =
+            search_parameters(predict, again, plan_.parameters, fitted.x, plan_.options, experiment_.communicator());
+        result.assign(2 * static_cast<std::size_t>(count), std::numeric_limits<double>::quiet_NaN());
+        if (!repeated.failure.empty()) return std::nullopt;
+        const auto end = std::copy(repeated.x.begin(), repeated.x.end(), result.begin());
+        std::copy(repeated.statistics.half_width.begin(), repeated.statistics.half_width.end(), end);
+        return std::nullopt;
+      };
+      tasks.next(this_case.name, 5 * model.steps(), 2 * static_cast<std::size_t>(count), numbers, fit_again);
+      if (tasks.was_restored()) progress.skip(i + 1);
+      for (Eigen::Index j = 0; j < count; ++j) {
+        const double value = numbers[static_cast<std::size_t>(j)];
+        const double half_width = numbers[static_cast<std::size_t>(count + j)];
+        values.push_back(value);
+        half_widths.push_back(half_width);
+        if (std::abs(value - fitted.x[j]) <= half_width) covered[j] += 1.0;
+      }
+      progress.update(i + 1);
+    }
+    progress.end();
+    Dimension repeats{"repeat", {}, "1", "repeated experiment, counted from 0"};
+    for (std::int64_t i = 0; i < plan_.repeats; ++i) repeats.values.push_back(static_cast<double>(i));
+    const Dimension dimensions[] = {repeats, parameter_dimension()};
+    file.array(group, {"repeated_value", "SI", "parameter fitted to a repeated experiment", {}}, dimensions, values);
+    file.array(group, {"repeated_half_width", "SI", "half-width of its interval", {}}, dimensions, half_widths);
+    file.array(group,
+               {"coverage", "1", "fraction of the intervals of repeated experiments that contain the parameter", {}},
+               std::span(&dimensions[1], 1), all_of(covered / static_cast<double>(plan_.repeats)));
+  }
+
+  const Experiment& experiment_;
+  FitPlan plan_;
+};
+
+}  // namespace
+
+StudyKind fit_kind() {
+  return {
+      .entry =
+          {.name = "fit",
+           .summary = "parameters of a system or environment from measured data, with confidence intervals",
+           .equation = "minimise |r|^2, r_i = (f(q, v, t_i) - data_i)/sigma;  intervals by s^2 (J^T J)^-1",
+           .source = "seber2003, sections 2.1 and 5.1; bates1988; nocedal2006, section 10.3",
+           .keywords = {"least squares", "parameter estimation", "system identification", "inverse problem",
+                        "gauss-newton"},
+           .parameters = fit_parameters(),
+           .notes =
+               "Group fit/<integrator>: value, start, standard_error, half_width of the interval, step_shift "
+               "(parameter), correlation (parameter, other_parameter), singular_values, condition, data, fitted, "
+               "residual (time, observable), sum_of_squares, degrees_of_freedom, deviation, iterations, evaluations; "
+               "with `repeats` repeated_value, repeated_half_width (repeat, parameter) and coverage (parameter). "
+               "Each integrator is fitted by itself, by Gauss-Newton's method with Levenberg and Marquardt's damping "
+               "(TAO's brgn; options -tao_...). Tangents are central differences with steps of 9e-6 of a parameter, "
+               "good to about ten digits; every evaluation is one run and two for each parameter. With `sigma` "
+               "intervals are of the normal distribution, else of Student's with the estimated deviation. step_shift "
+               "is the parameter fitted with half the step less that fitted with the step: of a method of order p the "
+               "bias of the latter is about -2^p/(2^p - 1) of it, and a warning is given above a quarter of a "
+               "half-width. Where the singular values of the tangents, with columns of norm 1, differ by more than "
+               "1e8, the data do not determine the parameters: the run fails and names the combination that they do "
+               "not see. Between steps the path is a polynomial of degree 5. `repeats` draws data from the fitted "
+               "motion and normal errors. Runs with noise or thermal starts are refused."},
+      .make = [](const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) -> std::unique_ptr<Study> {
+        return std::make_unique<FitStudy>(experiment, read_fit_plan(recipe, experiment, mistakes));
+      },
+      .allows_own_ends = true,
+      .looks_at_particles = true,
+      .takes_any_lagrangian = true};
+}
+
+}  // namespace bathline

@@ -1,0 +1,25 @@
+// The keys of a fit, and what they say.
+#pragma once
+
+#include <vector>
+
+#include "study/fit/search.hpp"
+
+namespace bathline {
+
+struct FitPlan {
+  Recipe recipe;  ///< with the texts of its files
+  FitData data;
+  std::vector<FitParameter> parameters;
+  FitOptions options;
+  bool halve_step = true;
+  std::int64_t repeats = 0;
+};
+
+std::vector<Parameter> fit_parameters();
+
+/// Adds a mistake for everything that is wrong; the plan is valid only without any. Reads files, and lets PETSc query
+/// the options of the search. @note Collective.
+FitPlan read_fit_plan(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes);
+
+}  // namespace bathline

@@ -1,0 +1,70 @@
+// What a fit compares: measured values, and those that a run of the recipe has with other numbers in it.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "driver/experiment.hpp"
+#include "model/formula/phase_function.hpp"
+#include "recipe/number_at.hpp"
+
+namespace bathline {
+
+/// A parameter of a fit: a number that the recipe has at one place or several.
+struct FitParameter {
+  std::string name;
+  std::vector<NumberAt> places;
+  double start = 0.0;
+  double scale = 1.0;  ///< its size where it is not larger, for differences
+  double lower, upper;
+};
+
+/// Measured values of functions of the state.
+struct FitData {
+  std::vector<double> times;       ///< s, increasing
+  std::vector<std::string> names;  ///< the formulas
+  std::vector<PhaseFunction> functions;
+  Eigen::VectorXd weights;  ///< of one value each: the inverse of its standard deviation, perhaps up to a factor
+  Eigen::VectorXd values;   ///< of all functions at one time after the other
+  Eigen::Index count() const { return values.size(); }
+  double weight_at(Eigen::Index i) const { return weights[i % weights.size()]; }
+};
+
+/// Weighted values (not differences from those measured) and their derivatives by the parameters.
+struct Prediction {
+  Eigen::VectorXd values;
+  Eigen::MatrixXd slopes;
+};
+
+/// The values of one case of an experiment as a function of the parameters.
+///
+/// Between two steps the path is Hermite's polynomial (driver/quintic_hermite). Slopes are central differences over
+/// 2 d, d = (3 eps)^(1/3) of a parameter: their errors d^2/6 and eps/d, in units of its size, are then equal, 1e-11,
+/// and one-sided ones of second order at a bound.
+class FitModel {
+ public:
+  /// `program` and `data` must outlive it. Steps are those of the case, divided by `refinement`; `recipe` has the texts
+  /// of its files.
+  FitModel(Recipe recipe, const Program& program, const Case& this_case, const FitData& data,
+           std::vector<FitParameter> parameters, int refinement);
+
+  const std::vector<FitParameter>& parameters() const { return parameters_; }
+  /// Of a prediction.
+  std::int64_t steps() const;
+  /// The same on every rank; nothing where a run fails or its values are not finite. @note Collective.
+  std::optional<Prediction> predict(const Eigen::VectorXd& x) const;
+
+ private:
+  std::optional<Eigen::VectorXd> values_at(const Eigen::VectorXd& x) const;
+
+  const Program& program_;
+  const FitData& data_;
+  std::vector<FitParameter> parameters_;
+  int refinement_;
+  Recipe recipe_;  // of this case alone
+  std::int64_t steps_ = 0;
+};
+
+}  // namespace bathline

@@ -1,0 +1,288 @@
+// Fits against normal equations of closed forms, and what is said where the data do not determine the parameters.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <Eigen/Dense>
+#include <cmath>
+#include <fstream>
+#include <random>
+
+#include "run_study.hpp"
+#include "study/fit/statistics.hpp"
+
+namespace bathline::fit_test {
+namespace {
+
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+using testing::HasSubstr;
+
+/// A file of data for the recipes of a test. @note Collective.
+class MpiFit : public testing::Test {
+ protected:
+  std::string data_file(const std::string& text) const {
+    const std::string path = folder_.file("data.txt");
+    if (test_world().is_root()) std::ofstream(path) << text;
+    test_world().barrier();
+    return path;
+  }
+
+  /// Values at times, with errors of this standard deviation.
+  std::string data_file(const std::vector<double>& times, const std::function<double(double)>& value,
+                        double deviation = 0.0) {
+    std::mt19937_64 generator(5);
+    std::normal_distribution<double> normal;
+    std::ostringstream text;
+    text.precision(17);
+    measured.resize(static_cast<Eigen::Index>(times.size()));
+    for (std::size_t i = 0; i < times.size(); ++i) {
+      const double error = deviation * normal(generator);
+      measured[static_cast<Eigen::Index>(i)] = value(times[i]) + error;
+      text << times[i] << " " << value(times[i]) + error << "\n";
+    }
+    return data_file(text.str());
+  }
+
+  VectorXd measured;
+
+ private:
+  SharedFolder folder_;
+};
+
+std::vector<double> multiples_of(double h, int count) {
+  std::vector<double> times;
+  for (int i = 0; i < count; ++i) times.push_back(i * h);
+  return times;
+}
+
+std::string oscillator(const std::string& data, const std::string& parameters, const std::string& method,
+                       const std::string& more = "") {
+  return R"(title = "t"
+seed = 3
+[system]
+kind = "formula"
+coordinates = ["x"]
+masses = [1.0]
+V = "k*x^2/2 + b*x^4/4"
+q0 = [1.3]
+v0 = [0.0]
+damping = [0.0]
+[system.parameters]
+k = 1.0
+b = 0.0
+[time]
+step = 0.1
+end = 10.0
+[[integrators]]
+name = "run"
+on = "open"
+method = )" +
+         method + "\n[study]\nkind = \"fit\"\ndata_file = \"" + data + "\"\n" +
+         (more.find("observe") == std::string::npos ? "observe = [\"x\"]\n" : "") + more + "\n" + parameters;
+}
+
+std::string parameter(const std::string& of, const std::string& more = "") {
+  return "[[study.parameters]]\nof = \"" + of + "\"\n" + more + "\n";
+}
+
+// x = q0 cos t + v0 sin t is linear in its parameters: the fit is that of the normal equations.
+TEST_F(MpiFit, LinearParametersAreThoseOfTheNormalEquations) {
+  const std::vector<double> times = {0.0, 0.3, 0.71, 1.9, 2.0, 2.04, 3.3, 5.55, 6.0, 7.21, 8.8, 10.0};
+  const std::string data = data_file(
+      times, [](double t) { return 2.0 * std::cos(t) - 0.5 * std::sin(t); }, 0.1);
+  MatrixXd j(12, 2);
+  for (Eigen::Index i = 0; i < 12; ++i) {
+    const double t = times[static_cast<std::size_t>(i)];
+    j.row(i) << std::cos(t), std::sin(t);
+  }
+  const MatrixXd inverse = (j.transpose() * j).inverse();
+  const VectorXd expected = inverse * j.transpose() * measured;
+  const double sum = (j * expected - measured).squaredNorm();
+  // Student's t at 95 % with 10 degrees of freedom, and the normal quantile, from tables.
+  constexpr double student = 2.228138852, normal = 1.959963985;
+  const std::string parameters = parameter("system.q0.0", "name = \"q0\"") + parameter("system.v0.0", "scale = 1.0");
+  const struct {
+    const char* keys;
+    double quantile;
+  } cases[] = {{"", student * std::sqrt(sum / 10.0)},
+               {"weights = [7.0]", student * std::sqrt(sum / 10.0)},
+               {"sigma = [0.3]", normal * 0.3}};
+  for (const auto& [keys, quantile] : cases) {
+    SCOPED_TRACE(keys);
+    const RunStudy run(oscillator(data, parameters, "\"gauss\"\nstages = 4", keys));
+    ASSERT_EQ(run.report, "");
+    ASSERT_FALSE(run.failure) << run.failure->failure.reason;
+    const std::vector<double> value = run.values("fit/run/value"), half_width = run.values("fit/run/half_width");
+    for (Eigen::Index p = 0; p < 2; ++p) {
+      // The search ends where the gradient is 1e-9 of the data, which have the norm 4.
+      EXPECT_NEAR(value[static_cast<std::size_t>(p)], expected[p], 4e-9);
+      EXPECT_NEAR(half_width[static_cast<std::size_t>(p)], quantile * std::sqrt(inverse(p, p)), 1e-8);
+      EXPECT_NEAR(run.values("fit/run/step_shift")[static_cast<std::size_t>(p)], 0.0, 1e-9);
+    }
+    EXPECT_NEAR(run.values("fit/run/correlation")[1], inverse(0, 1) / std::sqrt(inverse(0, 0) * inverse(1, 1)), 1e-8);
+    const double weight = std::string(keys).starts_with("weights") ? 7.0 : quantile == normal * 0.3 ? 1.0 / 0.09 : 1.0;
+    EXPECT_NEAR(run.value("fit/run/sum_of_squares"), weight * sum, 1e-7 * weight * sum);
+    EXPECT_EQ(run.value("fit/run/degrees_of_freedom"), 10.0);
+  }
+}
+
+// Kick-drift-kick moves the free oscillator by cos(n theta), 2 sin(theta/2) = h sqrt(k): with data cos t it needs
+// k = (2 sin(h/2)/h)^2.
+TEST_F(MpiFit, TheShiftOfHalfTheStepIsThatOfTheDiscreteFrequency) {
+  const std::string data = data_file(multiples_of(0.1, 101), [](double t) { return 1.3 * std::cos(t); });
+  const RunStudy run(oscillator(data, parameter("system.parameters.k"), "\"stoermer-verlet\""));
+  ASSERT_EQ(run.report, "");
+  ASSERT_FALSE(run.failure) << run.failure->failure.reason;
+  const auto stiffness = [](double h) { return std::pow(2.0 * std::sin(h / 2.0) / h, 2); };
+  EXPECT_NEAR(run.value("fit/run/value"), stiffness(0.1), 1e-9);
+  EXPECT_NEAR(run.value("fit/run/step_shift"), stiffness(0.05) - stiffness(0.1), 1e-9);
+}
+
+// Of m x'' = -k x - d x' data know the ratios alone: all three may change by the same factor.
+TEST_F(MpiFit, NamesTheCombinationThatTheDataDoNotDetermine) {
+  const std::string data = data_file(
+      multiples_of(0.2, 41), [](double t) { return 1.3 * std::exp(-0.1 * t) * std::cos(t); }, 0.01);
+  std::string text = oscillator(
+      data,
+      parameter("system.masses.0", "name = \"m\"") + parameter("system.parameters.k", "name = \"k\"") +
+          parameter("system.damping.0", "name = \"d\"\nscale = 1.0") + parameter("system.q0.0", "name = \"q0\""),
+      "\"gauss\"\nstages = 2");
+  text.replace(text.find("damping = [0.0]"), 15, "damping = [0.4]");
+  const RunStudy run(text);
+  ASSERT_EQ(run.report, "");
+  ASSERT_TRUE(run.failure);
+  const std::string& reason = run.failure->failure.reason;
+  EXPECT_THAT(reason, HasSubstr("the data do not determine all parameters"));
+  EXPECT_THAT(reason, HasSubstr("m by 1 %, k by 1 %, d by 1 %"));
+  EXPECT_THAT(reason, testing::Not(HasSubstr("q0")));
+  EXPECT_GT(run.value("fit/run/condition"), 1e8);
+  EXPECT_EQ(run.values("fit/run/value").size(), 4u);
+}
+
+// The damper of a closed system: x'' = -x - 2 d x'.
+TEST_F(MpiFit, ParametersOfEnvironments) {
+  const double d = 0.15, w = std::sqrt(1.0 - d * d);
+  const std::string data = data_file(multiples_of(0.1, 101), [&](double t) {
+    return std::exp(-d * t) * 1.3 * (std::cos(w * t) + d / w * std::sin(w * t));
+  });
+  std::string text =
+      oscillator(data, parameter("environments.friction.damping", "bounds = [0.01, 1.0]"), "\"gauss\"\nstages = 3");
+  text.replace(text.find("damping = [0.0]\n"), 16, "");
+  text.replace(text.find("on = \"open\""), 11, "on = \"closed\"");
+  text += "[[environments]]\nkind = \"damper\"\nname = \"friction\"\ndamping = 0.4\n";
+  const RunStudy run(text);
+  ASSERT_EQ(run.report, "");
+  ASSERT_FALSE(run.failure) << run.failure->failure.reason;
+  // Order 6: the errors of the phase are h^6/2000 of t = 10; the search ends at 1e-9 of the data.
+  EXPECT_NEAR(run.value("fit/run/value"), 2.0 * d, 1e-7);
+}
+
+// One parameter at two places: of (k + b) x^2/4 with k = b the stiffness is k.
+TEST_F(MpiFit, OneParameterAtTwoPlaces) {
+  const std::string data = data_file(multiples_of(0.1, 101), [](double t) { return 1.3 * std::cos(1.1 * t); });
+  std::string text = oscillator(
+      data, "[[study.parameters]]\nof = [\"system.parameters.k\", \"system.parameters.b\"]\nname = \"both\"\n",
+      "\"gauss\"\nstages = 4");
+  text.replace(text.find("k*x^2/2 + b*x^4/4"), 17, "(k + b)*x^2/4");
+  EXPECT_THAT(RunStudy(text).report, HasSubstr("both has two starts, 1 and 0"));
+  text.replace(text.find("b = 0.0"), 7, "b = 1.0");
+  const RunStudy run(text);
+  ASSERT_EQ(run.report, "");
+  ASSERT_FALSE(run.failure) << run.failure->failure.reason;
+  EXPECT_NEAR(run.value("fit/run/value"), 1.21, 1e-8);
+}
+
+// Several observables: positions and velocities, with their own standard deviations.
+TEST_F(MpiFit, SeveralObservablesAreWeighted) {
+  std::ostringstream text;
+  text.precision(17);
+  for (const double t : multiples_of(0.5, 20)) text << t << " " << std::cos(t) << " " << -1.1 * std::sin(t) << "\n";
+  const std::string data = data_file(text.str());
+  // The amplitudes 1 and 1.1: weighted means of both, with sum cos^2 and sum sin^2.
+  double cos2 = 0.0, sin2 = 0.0;
+  for (const double t : multiples_of(0.5, 20)) {
+    cos2 += std::cos(t) * std::cos(t);
+    sin2 += std::sin(t) * std::sin(t);
+  }
+  for (const double ratio : {1.0, 3.0}) {
+    const double weight = ratio * ratio;
+    const RunStudy run(oscillator(
+        data, parameter("system.q0.0"), "\"gauss\"\nstages = 4",
+        "observe = [\"x\", \"x_dot\"]\nhalve_step = false\nsigma = [" + std::to_string(0.1 * ratio) + ", 0.1]"));
+    ASSERT_EQ(run.report, "");
+    ASSERT_FALSE(run.failure) << run.failure->failure.reason;
+    EXPECT_NEAR(run.value("fit/run/value"), (cos2 + 1.1 * weight * sin2) / (cos2 + weight * sin2), 1e-9);
+    EXPECT_FALSE(run.has("fit/run/step_shift"));
+  }
+}
+
+// A binomial fraction of 200 intervals has the standard deviation sqrt(0.95 * 0.05/200) = 0.015.
+TEST_F(MpiFit, RepeatedExperimentsCoverTheParameters) {
+  const std::string data = data_file(
+      multiples_of(0.5, 20), [](double t) { return 1.3 * std::cos(t); }, 0.1);
+  const RunStudy run(oscillator(data, parameter("system.parameters.k") + parameter("system.q0.0"),
+                                "\"gauss\"\nstages = 2", "repeats = 200\nhalve_step = false"));
+  ASSERT_EQ(run.report, "");
+  ASSERT_FALSE(run.failure) << run.failure->failure.reason;
+  const std::vector<double> coverage = run.values("fit/run/coverage"), error = run.values("fit/run/standard_error"),
+                            repeated = run.values("fit/run/repeated_value"), value = run.values("fit/run/value");
+  for (std::size_t j = 0; j < 2; ++j) {
+    EXPECT_NEAR(coverage[j], 0.95, 4.0 * 0.015);
+    double squares = 0.0;
+    for (std::size_t i = 0; i < 200; ++i) squares += std::pow(repeated[2 * i + j] - value[j], 2);
+    EXPECT_NEAR(std::sqrt(squares / 200.0) / error[j], 1.0, 4.0 / std::sqrt(400.0));
+  }
+}
+
+// The bound of the key: a mass that the data want below 0 cannot be reached, and no run has it.
+TEST_F(MpiFit, StaysWithinBounds) {
+  const std::string data = data_file(multiples_of(0.1, 101), [](double t) { return 1.3 * std::cos(t); });
+  const RunStudy run(
+      oscillator(data, parameter("system.parameters.k", "bounds = [0.5, 0.9]"), "\"gauss\"\nstages = 2"));
+  EXPECT_THAT(run.report,
+              HasSubstr("bounds of system.parameters.k: must be two numbers, [low, high], around its start 1"));
+  const RunStudy bounded(
+      oscillator(data, parameter("system.parameters.k", "bounds = [1.0, 1.1]\n"), "\"stoermer-verlet\"\n"));
+  ASSERT_EQ(bounded.report, "");
+  ASSERT_FALSE(bounded.failure) << bounded.failure->failure.reason;
+  EXPECT_NEAR(bounded.value("fit/run/value"), 1.0, 1e-14);
+}
+
+TEST_F(MpiFit, SaysWhatIsWrong) {
+  const std::string k = parameter("system.parameters.k");
+  const std::string good = "0 1\n1 0.5\n2 -0.4\n";
+  const struct {
+    std::string data, parameters, more;
+    const char* message;
+  } cases[] = {{"0 1\n1 nan\n", k, "", "line 2: must be two numbers, a time (s) and a value"},
+               {"0 1\n2 1\n1 1\n", k, "", "line 3: time 1 must be greater than that of the row before, 2"},
+               {"0 1\n1 1 3\n", k, "", "line 2: must be two numbers"},
+               {"-1 1\n1 1\n", k, "", "line 1: time -1 must not be negative"},
+               {"0 1\n11 1\n", k, "", "the last time 11 is after the end 10 of the run"},
+               {"0 1\n", k, "", "1 measured values are too few for 1 parameters and their errors"},
+               {good, parameter("system.parameters.c"), "", "names no number of the recipe: there is no key `c`"},
+               {good, parameter("system.parameters.b"), "", "starts at 0 and needs a `scale`"},
+               {good, k + k, "", "two parameters are called system.parameters.k"},
+               {good, k, "sigma = [1.0]\nweights = [1.0]", "`weights` are relative and `sigma` is absolute"},
+               {good, k, "sigma = [1.0, 2.0]", "sigma has 2 numbers: must be one"},
+               {good, k, "observe = [\"y\"]", "y"},
+               {good, k, "confidence = 1.0", "confidence: must lie between 0 and 1"}};
+  for (const auto& [data, parameters, more, message] : cases) {
+    const RunStudy run(oscillator(data_file(data), parameters, "\"gauss\"\nstages = 2", more));
+    EXPECT_THAT(run.report, HasSubstr(message));
+    EXPECT_THAT(run.report, HasSubstr("r.toml:"));
+  }
+  const RunStudy missing(oscillator("no_such_file", k, "\"gauss\"\nstages = 2"));
+  EXPECT_THAT(missing.report, HasSubstr("cannot be read"));
+}
+
+TEST(FitStatistics, ACombinationOfZeroTangentsIsNamedAlone) {
+  MatrixXd slopes(4, 3);
+  slopes << 1, 0, 1, 2, 0, 1, 3, 0, 1, 4, 0, 1;
+  const FitStatistics statistics = fit_statistics(VectorXd::Ones(4), slopes, VectorXd::Ones(3), true, 0.95);
+  EXPECT_FALSE(statistics.condition() < 1e300);
+  EXPECT_EQ(statistics.weakest, Eigen::Vector3d(0, 1, 0));
+}
+
+}  // namespace
+}  // namespace bathline::fit_test
