@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "model/variation/control.hpp"
 #include "model/natural_lagrangian.hpp"
 #include "model/systems/external_forces.hpp"
 #include "model/table_file.hpp"
@@ -41,6 +42,21 @@ bool has_nonlinear_coupling(const std::vector<std::unique_ptr<Environment>>& env
                      [](const auto& environment) { return environment->attachment().nonlinear() != nullptr; });
 }
 
+/// Whether the pieces of all controls are whole steps of all cases.
+void check_controls(const std::vector<Section>& controls, const std::vector<Case>& cases, double end,
+                    Mistakes& mistakes) {
+  for (const Case& this_case : cases) {
+    if (this_case.end != end) {
+      mistakes.add(this_case.options.where("end"),
+                   fmt::format("end: controls last until the end {} of [time] in all runs", end));
+      continue;
+    }
+    for (const Section& control : controls) {
+      where_readable([&] { check_pieces(control, end, this_case.step, this_case.scheme, this_case.name, mistakes); });
+    }
+  }
+}
+
 /// At the start and, where it depends on the time, later.
 bool has_one_temperature(const ParticleSystem& system) {
   const auto& in_time = system.temperature_in_time;
@@ -63,6 +79,7 @@ Experiment::Experiment(const Recipe& recipe, const Program& program, Mistakes& m
   if (system_.size() > 0 && system_.q0.size() == system_.size()) {
     read_external_forces(recipe_.system, end_, system_, mistakes);
     where_readable([&] { read_temperature(recipe_.system, system_, mistakes); });
+    if (end_ && recipe_.system.has("controls")) read_controls(recipe_.system, *end_, system_, mistakes);
   }
   system_is_valid_ = is_readable && mistakes.count() == before_system;
   where_readable([&] { read_output_plan(mistakes); });
@@ -75,6 +92,8 @@ Experiment::Experiment(const Recipe& recipe, const Program& program, Mistakes& m
   for (const Section& section : recipe_.integrators) {
     cases_are_complete_ &= where_readable([&] { cases_.push_back(read_case(section, mistakes)); });
   }
+  if (end_ && recipe_.system.has("controls"))
+    check_controls(recipe_.system.tables("controls"), cases_, *end_, mistakes);
   // Each environment is built once to find its own mistakes, which do not depend on the step.
   for (std::size_t index = 0; index < recipe_.environments.size(); ++index) {
     where_readable([&] {
@@ -283,8 +302,10 @@ Problem Experiment::make_problem(const Case& this_case, double step, bool closed
 }
 
 Problem Experiment::make_cold_problem(const Case& this_case, double step, bool closed, const Communicator& communicator,
-                                      const ParticleSystem& start) const {
+                                      const ParticleSystem& given) const {
   if (!system_is_valid_) throw UnreadableValue();
+  ParticleSystem start = given;
+  if (const auto controls = controls_of(start)) start.drive = controls->with(side_of(this_case.scheme));
   std::vector<std::unique_ptr<Environment>> environments = build_environments(this_case, step, communicator);
   Eigen::MatrixXd damping = Eigen::MatrixXd::Zero(system_.size(), system_.size());
   // Methods for general Lagrangians treat the damping as part of the Lagrangian.

@@ -67,6 +67,11 @@ std::string standalone_key(const Section& study, const CatalogueSchema& catalogu
   return std::any_of(keys.begin(), keys.end(), is_data_file) ? "data_file" : "";
 }
 
+std::span<const Section> controls_in(const Recipe& recipe) {
+  if (!recipe.system.has("controls")) return {};
+  return recipe.system.tables("controls");
+}
+
 std::string resolved_text(const Recipe& recipe, const CatalogueSchema& catalogue_schema) {
   const bool is_standalone = !standalone_key(recipe.study, catalogue_schema).empty();
   const auto single = [&](const std::string& name, const Section& section) {
@@ -75,9 +80,10 @@ std::string resolved_text(const Recipe& recipe, const CatalogueSchema& catalogue
   };
   return toml_keys(recipe.top, recipe_keys(), "the recipe") + single("paper", recipe.paper) +
          single("system", recipe.system) + written("environments", recipe.environments, catalogue_schema) +
-         single("time", recipe.time) + written("integrators", recipe.integrators, catalogue_schema) +
-         single("study", recipe.study) + single("output", recipe.output) +
-         written("claims", recipe.claims, catalogue_schema) + single("figure", recipe.figure);
+         written("controls", controls_in(recipe), catalogue_schema) + single("time", recipe.time) +
+         written("integrators", recipe.integrators, catalogue_schema) + single("study", recipe.study) +
+         single("output", recipe.output) + written("claims", recipe.claims, catalogue_schema) +
+         single("figure", recipe.figure);
 }
 
 }  // namespace
@@ -109,6 +115,9 @@ Recipe parse_recipe(const std::string& text, const std::string& file, const std:
   reader.leave_out_motion(standalone_key(recipe.study, catalogue_schema));
   recipe.system = read("system").front();
   recipe.environments = read("environments");
+  // Controls are forces of the system.
+  const std::vector<Section> controls = read("controls");
+  if (!controls.empty()) recipe.system.set("controls", controls, controls.front().where());
   recipe.time = read("time").front();
   recipe.integrators = read("integrators");
   recipe.output = read("output").front();

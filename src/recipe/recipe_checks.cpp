@@ -175,6 +175,12 @@ void check_recipe(const Recipe& recipe, const CatalogueSchema& catalogue_schema,
   check_environment_names(recipe.environments, mistakes);
   for (const Section& integrator : recipe.integrators)
     check_selected_environments(integrator, recipe.environments, mistakes);
+  if (recipe.system.has("controls")) {
+    check_unique(recipe.system.tables("controls"), "name", mistakes);
+    for (const Section& control : recipe.system.tables("controls")) {
+      check_limits(control, "bounds", Equal::allowed, mistakes);
+    }
+  }
   check_unique(recipe.claims, "name", mistakes);
   for (const Section& claim : recipe.claims) check_claim(claim, mistakes);
   check_figure(recipe.figure, mistakes);

@@ -65,6 +65,27 @@ std::vector<Parameter> environment_keys() {
           std::move(couple), std::move(around), std::move(parameters)};
 }
 
+std::vector<Parameter> control_keys() {
+  Parameter initial = defaulted("initial", text, "N", "\"0\"",
+                                "Its values: a formula in the time `t`, in which table(\"u.dat\", t) is a file, or "
+                                "a list of the pieces + degree numbers of its B-splines.");
+  initial.alternative_types = {numbers};
+  Parameter degree{.name = "degree",
+                   .type = integer,
+                   .doc = "Degree of the spline: 0 is constant in each piece, 1 linear, 3 twice differentiable.",
+                   .default_value = "1",
+                   .bound = Bound::nonnegative};
+  return {required("name", text, "", "Name of the control in formulas and results."),
+          required("on", text, "",
+                   "The coordinate on which it is a force, by its name in formulas: that of the system, or `x`, `y`, "
+                   "`z`, for several particles `x0`, `y0`, `x1`."),
+          std::move(degree),
+          required("pieces", integer, "", "Number of equal pieces from the start to the end, each of whole steps.",
+                   Bound::positive),
+          optional("bounds", numbers, "N", "Lowest and highest of its numbers, and so of its values."),
+          std::move(initial)};
+}
+
 std::vector<Parameter> time_keys() {
   return {
       required("step", number, "s", "Time step of every integrator that does not set its own.", Bound::positive),
@@ -262,6 +283,11 @@ const std::vector<SectionSchema>& recipe_sections() {
        .entries = &CatalogueSchema::environments,
        .catalogue_name = "environments",
        .parameters = environment_keys()},
+      {.name = "controls",
+       .doc = "A force on a coordinate that is a spline in time: its numbers are what gradients are taken by and what "
+              "is optimised.",
+       .repeated = true,
+       .parameters = control_keys()},
       {.name = "time",
        .doc = "Time step and length of the run.",
        .required = true,

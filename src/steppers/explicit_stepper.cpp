@@ -14,7 +14,9 @@
 #include "steppers/small_splitting_stepper.hpp"
 #include "steppers/ornstein_uhlenbeck.hpp"
 #include "steppers/stepper.hpp"
+#include "steppers/transposed/recorded_path.hpp"
 #include "model/gyration.hpp"
+#include "model/variation/control.hpp"
 
 namespace bathline {
 
@@ -22,14 +24,18 @@ namespace {
 
 class ExplicitStepper final : public Stepper {
  public:
-  ExplicitStepper(const ExplicitScheme& scheme, Problem& problem, double h)
+  /// `path` is nullptr where it is not recorded. A recorded path has all kicks: costs see the velocities before and
+  /// after them.
+  ExplicitStepper(const ExplicitScheme& scheme, Problem& problem, double h, RecordedPath* path)
       : ou_(make_ou(scheme, problem, h)),
         halves_ou_(halves_ou(scheme, problem)),
         is_secant_(take_secant_friction(scheme, problem)),
-        scheme_(depends_on_velocity(problem) ? scheme : scheme.merged()),
+        scheme_(depends_on_velocity(problem) || path != nullptr ? scheme : scheme.merged()),
         nodes_(scheme_.nodes()),
         problem_(problem),
         h_(h),
+        path_(path),
+        controls_(dynamic_cast<const ControlledDrive*>(problem.system().drive.get())),
         applied_(problem.system().applied.get()),
         applied_depends_on_velocity_(applied_ != nullptr && applied_->depends_on_velocity()),
         force_(problem.q.size()),
@@ -88,7 +94,7 @@ class ExplicitStepper final : public Stepper {
   std::optional<Failure> advance(std::int64_t steps, const AdvanceHints& ahead) override {
     const bool is_root = problem_.communicator().is_root();
     const bool sums_work = is_root && problem_.system().drive && scheme_.b.empty();
-    if (sums_work) drive_term_ = drive_on_displacement();
+    if (sums_work) drive_term_ = drive_on_displacement(Side::after);
     advance_in_blocks(environment_steppers_, steps, ahead, [&](int block) {
       for (int step = 0; step < block && is_root; ++step) {
         if (noise_ != nullptr) impulse_ = noise_->impulse(problem_.clock.steps, h_);
@@ -287,6 +293,7 @@ class ExplicitStepper final : public Stepper {
       problem_.dissipated -= 0.5 * weighted * problem_.p.cwiseQuotient(problem_.system().mass).dot(secant_);
     if (has_external_force)
       problem_.work += 0.5 * weighted * problem_.p.cwiseQuotient(problem_.system().mass).dot(external_force_);
+    if (path_ != nullptr) path_->add(problem_.q, problem_.p.cwiseQuotient(problem_.system().mass));
   }
 
   /// A kick by force_ and all forces that depend on velocities. The kicks of a step share the impulse of the noise by
@@ -335,7 +342,7 @@ class ExplicitStepper final : public Stepper {
   // momentum grows by h b d'(t).u in a kick: with it the energy is as exact as any other, where products of forces and
   // velocities would lose two orders of a table for q'' = f(q). Hence
   //
-  //   work = [d.u] - sum over kicks of h b d'(t).u
+  //   work = sum over steps of [d.u] - sum over kicks of h b d'(t).u
   //
   /// Adds the drive to force_ and its part of that sum to the work.
   void add_drive(double weighted, double t) {
@@ -344,15 +351,20 @@ class ExplicitStepper final : public Stepper {
     problem_.system().drive->rate(t, external_force_);
     problem_.work -= weighted * external_force_.dot(problem_.q - problem_.system().q0);
   }
-  /// d.u between two steps.
-  double drive_on_displacement() {
-    problem_.system().drive->value(problem_.clock.at(0.0), external_force_);
+  /// d.u between two steps, with the force of the step before or after.
+  double drive_on_displacement(Side side) {
+    const double t = problem_.clock.at(0.0);
+    if (controls_ != nullptr) {
+      controls_->value(t, side, external_force_);
+    } else {
+      problem_.system().drive->value(t, external_force_);
+    }
     return external_force_.dot(problem_.q - problem_.system().q0);
   }
   void end_work_of_drive() {
-    const double current = drive_on_displacement();
+    const double current = drive_on_displacement(Side::before);
     problem_.work += current - drive_term_;
-    drive_term_ = current;
+    drive_term_ = controls_ != nullptr ? drive_on_displacement(Side::after) : current;
   }
 
   /// p = force_ + weighted drag(q, M^-1 p) where the drag is linear.
@@ -464,6 +476,8 @@ class ExplicitStepper final : public Stepper {
   std::vector<double> nodes_;
   Problem& problem_;
   double h_;
+  RecordedPath* path_;
+  const ControlledDrive* controls_;
   const Force* applied_;
   bool applied_depends_on_velocity_;
   double drive_term_ = 0.0;          // d.u after the last step
@@ -489,7 +503,12 @@ class ExplicitStepper final : public Stepper {
 
 std::unique_ptr<Stepper> make_explicit_stepper(const ExplicitScheme& scheme, Problem& problem, double h) {
   if (std::unique_ptr<Stepper> small = make_small_splitting_stepper(scheme, problem, h)) return small;
-  return std::make_unique<ExplicitStepper>(scheme, problem, h);
+  return std::make_unique<ExplicitStepper>(scheme, problem, h, nullptr);
+}
+
+std::unique_ptr<Stepper> make_explicit_stepper(const ExplicitScheme& scheme, Problem& problem, double h,
+                                               RecordedPath& path) {
+  return std::make_unique<ExplicitStepper>(scheme, problem, h, &path);
 }
 
 }  // namespace bathline

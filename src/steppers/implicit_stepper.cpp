@@ -13,6 +13,7 @@
 #include "steppers/ornstein_uhlenbeck.hpp"
 #include "steppers/particle_stages.hpp"
 #include "steppers/stepper.hpp"
+#include "steppers/transposed/recorded_path.hpp"
 #include "solve/dense.hpp"
 
 namespace bathline {
@@ -25,7 +26,8 @@ using Eigen::VectorXd;
 
 class ImplicitStepper final : public Stepper {
  public:
-  ImplicitStepper(const PartitionedRungeKutta& scheme, Problem& problem, double h);
+  /// `path` is nullptr where it is not recorded.
+  ImplicitStepper(const PartitionedRungeKutta& scheme, Problem& problem, double h, RecordedPath* path);
 
   ~ImplicitStepper() override { problem_.set_coupled_friction_in_drag(true); }
   ImplicitStepper(const ImplicitStepper&) = delete;
@@ -76,6 +78,14 @@ class ImplicitStepper final : public Stepper {
   std::optional<std::string> eliminate_environments();
   /// The particles' part of a step. Rank 0 only.
   SnesSolver::Report step_particles();
+  /// Q_i of the step that begins at `start_`.
+  VectorXd stage_position(Index stage) const {
+    VectorXd position = start_;
+    for (Index j = 0; j < scheme_.stages(); ++j) {
+      position += (problem_.clock.h * scheme_.a(stage, j)) * velocities_.segment(j * n_, n_);
+    }
+    return position;
+  }
   /// Computes the stage velocities of heads on nonlinear couplings. Rank 0 only.
   [[gnu::noinline]] void find_coupled_velocities();
   /// Completes the environments' step with `velocities_`, the same on every rank. @note Collective outside of blocks.
@@ -83,6 +93,7 @@ class ImplicitStepper final : public Stepper {
 
   PartitionedRungeKutta scheme_;
   Problem& problem_;
+  RecordedPath* path_;
   Index n_;         // degrees of freedom of the particles
   Index unknowns_;  // n_ times the stages
   VectorXd nodes_;
@@ -100,9 +111,10 @@ class ImplicitStepper final : public Stepper {
   VectorXd start_;                  // the particles' positions at the start of the step
 };
 
-ImplicitStepper::ImplicitStepper(const PartitionedRungeKutta& scheme, Problem& problem, double h)
+ImplicitStepper::ImplicitStepper(const PartitionedRungeKutta& scheme, Problem& problem, double h, RecordedPath* path)
     : scheme_(scheme),
       problem_(problem),
+      path_(path),
       n_(problem.q.size()),
       unknowns_(n_ * scheme.stages()),
       nodes_(scheme.nodes()),
@@ -171,9 +183,15 @@ std::optional<Failure> ImplicitStepper::step(const AdvanceHints& ahead) {
 
 SnesSolver::Report ImplicitStepper::step_particles() {
   if (ou_) ou_->advance(0);
-  if (!heads_.empty()) start_ = problem_.q;
+  if (!heads_.empty() || path_ != nullptr) start_ = problem_.q;
   const SnesSolver::Report report = particles_->step(environment_forces_, velocities_);
   if (!heads_.empty()) find_coupled_velocities();
+  if (path_ != nullptr && report.converged) {
+    for (Index i = 0; i < scheme_.stages(); ++i) {
+      velocity_ = velocities_.segment(i * n_, n_);
+      path_->add(stage_position(i), velocity_);
+    }
+  }
   if (ou_) ou_->advance(1);
   return report;
 }
@@ -201,7 +219,7 @@ std::optional<Failure> ImplicitStepper::advance_block(const BlockPlan& plan, con
 
 std::optional<std::string> ImplicitStepper::eliminate_environments() {
   const int stages = scheme_.stages();
-  if (environment_steppers_.empty() && heads_.empty()) return std::nullopt;
+  if (environment_steppers_.empty() && heads_.empty() && path_ == nullptr) return std::nullopt;
   environment_forces_.constant.setZero(unknowns_);
   environment_forces_.damping.setZero(unknowns_, unknowns_);
   environment_forces_.coupled.clear();
@@ -245,11 +263,7 @@ void ImplicitStepper::find_coupled_velocities() {
     MatrixXd stretch(scheme_.stages(), attachment.axes());
     head_.resize(head.x.size());
     for (Index i = 0; i < scheme_.stages(); ++i) {
-      velocity_ = start_;
-      for (Index j = 0; j < scheme_.stages(); ++j) {
-        velocity_ += (problem_.clock.h * scheme_.a(i, j)) * velocities_.segment(j * n_, n_);
-      }
-      attachment.position(velocity_, problem_.clock.at(nodes_[i]), head_);
+      attachment.position(stage_position(i), problem_.clock.at(nodes_[i]), head_);
       for (Index axis = 0; axis < attachment.axes(); ++axis) {
         stretch(i, axis) = head_[static_cast<std::size_t>(axis)] - head.x[static_cast<std::size_t>(axis)];
       }
@@ -287,7 +301,12 @@ void ImplicitStepper::complete_environments() {
 }  // namespace
 
 std::unique_ptr<Stepper> make_implicit_stepper(const PartitionedRungeKutta& scheme, Problem& problem, double h) {
-  return std::make_unique<ImplicitStepper>(scheme, problem, h);
+  return std::make_unique<ImplicitStepper>(scheme, problem, h, nullptr);
+}
+
+std::unique_ptr<Stepper> make_implicit_stepper(const PartitionedRungeKutta& scheme, Problem& problem, double h,
+                                               RecordedPath& path) {
+  return std::make_unique<ImplicitStepper>(scheme, problem, h, &path);
 }
 
 }  // namespace bathline

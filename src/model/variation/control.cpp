@@ -1,0 +1,301 @@
+// Splines in time as forces, and the reading of [[controls]].
+// Tested by tests/costates/control_test.cpp.
+#include "model/variation/control.hpp"
+
+#include <fmt/format.h>
+
+#include <Eigen/SparseLU>
+#include <algorithm>
+#include <cmath>
+
+#include "formula/program.hpp"
+#include "model/formula/observables.hpp"
+#include "model/formula/phase_function.hpp"
+#include "text/printable_text.hpp"
+#include "text/spelling.hpp"
+
+namespace bathline {
+
+namespace {
+
+/// Round-off in times, in pieces.
+constexpr double roundoff = 1e-9;
+
+double sum_of(const SplineBasis::Values& values, const Eigen::VectorXd& numbers) {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < values.weights.size(); ++i) {
+    sum += values.weights[i] * numbers[values.first + static_cast<Eigen::Index>(i)];
+  }
+  return sum;
+}
+
+}  // namespace
+
+Side side_of(const Scheme& scheme) {
+  std::vector<double> nodes;
+  if (const auto* splitting = std::get_if<ExplicitScheme>(&scheme)) {
+    const std::vector<double> all = splitting->nodes();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (splitting->substeps[i].kind != Substep::Kind::drift) nodes.push_back(all[i]);
+    }
+  } else if (const auto* stages = std::get_if<PartitionedRungeKutta>(&scheme)) {
+    const Eigen::VectorXd all = stages->nodes();
+    nodes.assign(all.begin(), all.end());
+  }
+  const auto has = [&](double node) {
+    return std::any_of(nodes.begin(), nodes.end(), [&](double each) { return std::abs(each - node) < 1e-12; });
+  };
+  if (has(0.0) == has(1.0)) return Side::mean;
+  return has(1.0) ? Side::before : Side::after;
+}
+
+double SplineBasis::knot(int index) const { return std::clamp<double>(index - degree_, 0.0, pieces_); }
+
+int SplineBasis::piece_at(double place) const {
+  return static_cast<int>(std::clamp(std::floor(place), 0.0, pieces_ - 1.0));
+}
+
+std::vector<double> SplineBasis::values(int piece, double place, int degree) const {
+  // The knots before and after the piece are those of the index `piece + degree_`.
+  std::vector<double> values = {1.0};
+  const int here = piece + degree_;
+  for (int d = 1; d <= degree; ++d) {
+    double carried = 0.0;
+    for (int i = 0; i < d; ++i) {
+      const double before = knot(here + 1 + i - d), after = knot(here + 1 + i);
+      const double part = values[static_cast<std::size_t>(i)] / (after - before);
+      values[static_cast<std::size_t>(i)] = carried + (after - place) * part;
+      carried = (place - before) * part;
+    }
+    values.push_back(carried);
+  }
+  return values;
+}
+
+SplineBasis::Values SplineBasis::at(double t, Side side) const {
+  const double place = t / end_ * pieces_, nearest = std::round(place);
+  const bool is_between = std::abs(place - nearest) < roundoff && nearest > 0.0 && nearest < pieces_;
+  if (degree_ > 0 || !is_between) {
+    const int piece = piece_at(place);
+    return {piece, values(piece, place, degree_)};
+  }
+  const int after = static_cast<int>(nearest);
+  if (side == Side::mean) return {after - 1, {0.5, 0.5}};
+  return {side == Side::before ? after - 1 : after, {1.0}};
+}
+
+SplineBasis::Values SplineBasis::rates_at(double t) const {
+  const double place = t / end_ * pieces_;
+  const int piece = piece_at(place + roundoff), here = piece + degree_;
+  Values rates{piece, std::vector<double>(static_cast<std::size_t>(degree_) + 1)};
+  if (degree_ == 0) return rates;
+  const std::vector<double> lower = values(piece, place, degree_ - 1);
+  for (std::size_t i = 0; i < lower.size(); ++i) {
+    const int number = static_cast<int>(i) + 1;
+    const double slope = degree_ * lower[i] / (knot(here + number) - knot(here + number - degree_)) * (pieces_ / end_);
+    rates.weights[i] -= slope;
+    rates.weights[i + 1] += slope;
+  }
+  return rates;
+}
+
+double SplineBasis::node(int index) const {
+  double sum = degree_ == 0 ? knot(index) + 0.5 : 0.0;
+  for (int i = 1; i <= degree_; ++i) sum += knot(index + i) / degree_;
+  return sum / pieces_ * end_;
+}
+
+Eigen::VectorXd SplineBasis::interpolate(const Eigen::VectorXd& values) const {
+  if (degree_ < 2) return values;
+  std::vector<Eigen::Triplet<double>> entries;
+  for (int row = 0; row < size(); ++row) {
+    const Values here = at(node(row), Side::mean);
+    for (int i = 0; i <= degree_; ++i) {
+      entries.emplace_back(row, here.first + i, here.weights[static_cast<std::size_t>(i)]);
+    }
+  }
+  Eigen::SparseMatrix<double> matrix(size(), size());
+  matrix.setFromTriplets(entries.begin(), entries.end());
+  Eigen::SparseLU<Eigen::SparseMatrix<double>> solver(matrix);
+  return solver.solve(values);
+}
+
+double Control::value(double t, Side side) const { return sum_of(basis.at(t, side), numbers); }
+
+void ControlledDrive::value(double t, Side side, Eigen::VectorXd& force) const {
+  if (drive_) {
+    drive_->value(t, force);
+  } else {
+    force.setZero(size_);
+  }
+  for (const Control& control : controls_) force[control.coordinate] += control.value(t, side);
+}
+
+void ControlledDrive::rate(double t, Eigen::VectorXd& rate) const {
+  if (drive_) {
+    drive_->rate(t, rate);
+  } else {
+    rate.setZero(size_);
+  }
+  for (const Control& control : controls_) {
+    rate[control.coordinate] += sum_of(control.basis.rates_at(t), control.numbers);
+  }
+}
+
+Eigen::VectorXd ControlledDrive::numbers() const {
+  Eigen::Index size = 0;
+  for (const Control& control : controls_) size += control.numbers.size();
+  Eigen::VectorXd all(size);
+  Eigen::Index first = 0;
+  for (const Control& control : controls_) {
+    all.segment(first, control.numbers.size()) = control.numbers;
+    first += control.numbers.size();
+  }
+  return all;
+}
+
+std::shared_ptr<const ControlledDrive> ControlledDrive::with(const Eigen::VectorXd& numbers) const {
+  std::vector<Control> controls = controls_;
+  Eigen::Index first = 0;
+  for (Control& control : controls) {
+    control.numbers = numbers.segment(first, control.numbers.size());
+    first += control.numbers.size();
+  }
+  return std::make_shared<ControlledDrive>(size_, drive_, std::move(controls), side_);
+}
+
+std::shared_ptr<const ControlledDrive> ControlledDrive::with(Side side) const {
+  return std::make_shared<ControlledDrive>(size_, drive_, controls_, side);
+}
+
+Eigen::VectorXd ControlledDrive::values(double t) const {
+  Eigen::VectorXd all(static_cast<Eigen::Index>(controls_.size()));
+  for (Eigen::Index i = 0; i < all.size(); ++i) all[i] = controls_[static_cast<std::size_t>(i)].value(t, side_);
+  return all;
+}
+
+void ControlledDrive::pull_back(double t, const Eigen::VectorXd& slopes, Eigen::Ref<Eigen::VectorXd> gradient) const {
+  Eigen::Index first = 0;
+  for (std::size_t c = 0; c < controls_.size(); ++c) {
+    const SplineBasis::Values here = controls_[c].basis.at(t, side_);
+    for (std::size_t i = 0; i < here.weights.size(); ++i) {
+      gradient[first + here.first + static_cast<Eigen::Index>(i)] +=
+          here.weights[i] * slopes[static_cast<Eigen::Index>(c)];
+    }
+    first += controls_[c].numbers.size();
+  }
+}
+
+std::shared_ptr<const ControlledDrive> controls_of(const ParticleSystem& system) {
+  return std::dynamic_pointer_cast<const ControlledDrive>(system.drive);
+}
+
+namespace {
+
+/// The numbers of a control: as listed, or of the spline through the values of a formula in t.
+std::optional<Eigen::VectorXd> read_initial(const Section& section, const SplineBasis& basis, Mistakes& mistakes) {
+  if (section.holds<std::vector<double>>("initial")) {
+    const std::vector<double>& list = section.numbers("initial");
+    if (static_cast<int>(list.size()) == basis.size()) {
+      return Eigen::Map<const Eigen::VectorXd>(list.data(), static_cast<Eigen::Index>(list.size()));
+    }
+    mistakes.add(section.where("initial"), fmt::format("initial has {} numbers: {} pieces of degree {} need {}",
+                                                       list.size(), basis.pieces(), basis.degree(), basis.size()));
+    return std::nullopt;
+  }
+  const auto formula = read_function_of(section, "initial", "t", 0.0, mistakes);
+  if (!formula) return std::nullopt;
+  Eigen::VectorXd values(basis.size());
+  for (int i = 0; i < basis.size(); ++i) values[i] = (*formula)(basis.node(i));
+  if (values.allFinite()) return basis.interpolate(values);
+  mistakes.add(section.where("initial"), "initial: the formula has no finite value at some time of the run");
+  return std::nullopt;
+}
+
+/// Controls are recorded as observables are, whose names must not be those of other variables.
+void check_observable_name(const std::string& name, const Location& where, ParticleSystem system, Mistakes& mistakes) {
+  Section table(where), holder(where);
+  table.set(name, std::string("0"), where);
+  holder.set("observables", std::vector<Section>{table}, where);
+  FormulaScope scope = phase_scope(system);
+  read_observables(holder, scope, system, mistakes);
+}
+
+std::optional<Control> read_control(const Section& section, double end, const ParticleSystem& system,
+                                    Mistakes& mistakes) {
+  const std::vector<std::string> coordinates = system.coordinate_names();
+  const std::string &name = section.text("name"), &on = section.text("on");
+  const std::size_t before = mistakes.count();
+  const auto coordinate = std::find(coordinates.begin(), coordinates.end(), on);
+  if (coordinate == coordinates.end()) {
+    mistakes.add(section.where("on"), fmt::format("on = \"{}\": no coordinate has this name{}", printable(on),
+                                                  spelling_advice(on, coordinates, '"')));
+  }
+  const auto is_observable = [&](const Observable& observable) { return observable.name == name; };
+  if (!is_name(name)) {
+    mistakes.add(section.where("name"),
+                 fmt::format("name = \"{}\": use letters, digits and `_`, a letter first", printable(name)));
+  } else if (std::ranges::any_of(system.observables, is_observable)) {
+    mistakes.add(section.where("name"), fmt::format("`{}` is recorded already; choose another name", name));
+  } else if (check_formula_name(section, "name", name, phase_scope(system), mistakes)) {
+    check_observable_name(name, section.where("name"), system, mistakes);
+  }
+  constexpr long max_degree = 9, max_pieces = 10'000'000;
+  const long degree = section.integer("degree"), pieces = section.integer("pieces");
+  if (degree > max_degree || pieces > max_pieces) {
+    mistakes.add(section.where(degree > max_degree ? "degree" : "pieces"),
+                 fmt::format("a control has at most degree {} and {} pieces", max_degree, max_pieces));
+  }
+  if (mistakes.count() > before) return std::nullopt;
+  const SplineBasis basis(static_cast<int>(degree), static_cast<int>(pieces), end);
+  std::optional<Eigen::VectorXd> numbers = read_initial(section, basis, mistakes);
+  if (!numbers) return std::nullopt;
+  Control control{name, static_cast<int>(coordinate - coordinates.begin()), basis, std::move(*numbers)};
+  if (section.has("bounds")) {
+    control.lower = section.numbers("bounds").front();
+    control.upper = section.numbers("bounds").back();
+  }
+  return control;
+}
+
+}  // namespace
+
+void read_controls(const Section& system_section, double end, ParticleSystem& system, Mistakes& mistakes) {
+  const std::vector<Section>& sections = system_section.tables("controls");
+  std::vector<Control> controls;
+  for (const Section& section : sections) {
+    where_readable([&] {
+      if (std::optional<Control> control = read_control(section, end, system, mistakes)) {
+        controls.push_back(std::move(*control));
+      }
+    });
+  }
+  if (controls.size() < sections.size() || controls.empty()) return;
+  for (const Control& control : controls) {
+    system.observables.push_back(
+        {.name = control.name,
+         .units = "N",
+         .long_name = "control",
+         .value = [control](const Eigen::VectorXd&, const Eigen::VectorXd&,
+                            double t) { return Eigen::VectorXd::Constant(1, control.value(t)).eval(); },
+         .integrand = {}});
+  }
+  system.drive = std::make_shared<ControlledDrive>(system.size(), system.drive, std::move(controls));
+}
+
+void check_pieces(const Section& control, double end, double step, const Scheme& scheme, const std::string& name,
+                  Mistakes& mistakes) {
+  const auto pieces = static_cast<double>(control.integer("pieces"));
+  const double steps = end / step, in_piece = steps / pieces;
+  if (std::abs(in_piece - std::round(in_piece)) * pieces > 1e-6 || in_piece < 0.5) {
+    mistakes.add(control.where("pieces"),
+                 fmt::format("pieces = {}: each piece must be whole steps, but {} has {:.10g} steps: take a divisor of "
+                             "their number",
+                             pieces, name, steps));
+  }
+  if (control.integer("degree") > 0 || !std::holds_alternative<ExactFlow>(scheme)) return;
+  mistakes.add(control.where("degree"),
+               fmt::format("degree = 0: `{}` is the exact flow, which needs continuous forces: take degree 1", name));
+}
+
+}  // namespace bathline

@@ -1,0 +1,186 @@
+// Splittings: their substeps in reverse order, transposed.
+//
+//   drift                    beta += w h M^-1 alpha
+//   kick, velocity before    mu = beta,  alpha += w h (f_q^T mu + l_q),  beta += w h M^-1 (f_v^T mu + l_v)
+//   kick, velocity after     mu = (1 - w h f_v M^-1)^-T (beta + w h M^-1 l_v),  beta = mu,  alpha likewise
+//
+// In a magnetic field drifts are gyrations, whose transposes are those of the opposite field.
+// Tested by tests/costates/costates_test.cpp.
+#include <Eigen/LU>
+
+#include "model/gyration.hpp"
+#include "steppers/transposed/co_stepper.hpp"
+#include "steppers/time_blocking.hpp"
+
+namespace bathline {
+
+namespace {
+
+using Eigen::VectorXd;
+
+class ExplicitCoStepper final : public CoStepper {
+ public:
+  ExplicitCoStepper(const ExplicitScheme& scheme, const FinishedRun& run, Problem& environments,
+                    PathFunctional& functional)
+      : scheme_(scheme),
+        reversed_(reversed(scheme_)),
+        nodes_(scheme_.nodes()),
+        problem_(run.problem),
+        path_(run.path),
+        h_(run.h),
+        step_(run.steps),
+        environments_(environments),
+        functional_(functional),
+        forces_(run.problem),
+        inverse_mass_(run.problem.system().mass.cwiseInverse()) {
+    const Eigen::Index size = problem_.q.size();
+    slopes_.mass = slopes_.origin = VectorXd::Zero(size);
+    for (const Substep& substep : scheme_.substeps) {
+      kicks_before_.push_back(kicks_);
+      if (substep.kind == Substep::Kind::kick) ++kicks_;
+      const double field = problem_.system().magnetic_field;
+      if (field != 0.0) gyrations_.emplace_back(-field, problem_.system().mass, substep.weight * h_);
+    }
+    for (Environment* environment : environments.stepped_environments()) {
+      const auto axes = static_cast<std::size_t>(environment->attachment().axes());
+      steppers_.push_back(environment->explicit_stepper(reversed_, h_));
+      heads_.push_back({std::vector<double>(axes), std::vector<double>(axes)});
+    }
+  }
+
+  std::optional<Failure> pull_back(std::int64_t steps, Costate& costate) override {
+    const bool is_root = problem_.communicator().is_root();
+    advance_in_blocks(steppers_, steps, {}, [&](int block) {
+      for (int step = 0; step < block && is_root; ++step) {
+        --step_;
+        for (std::size_t i = scheme_.substeps.size(); i-- > 0;) {
+          const Substep& substep = scheme_.substeps[i];
+          if (substep.kind == Substep::Kind::drift) {
+            drift(i, costate);
+          } else {
+            kick(i, costate);
+          }
+        }
+      }
+    });
+    return std::nullopt;
+  }
+
+ private:
+  struct Head {
+    std::vector<double> x, v;
+    operator HeadMotion() const { return {x, v}; }
+  };
+
+  /// Index in the path of the last kick before substep `index` of the current step.
+  std::size_t point_before(std::size_t index) const {
+    return static_cast<std::size_t>(step_) * kicks_ + kicks_before_[index];
+  }
+
+  void set_heads(const VectorXd& beta, const VectorXd& velocity) {
+    for (std::size_t e = 0; e < heads_.size(); ++e) {
+      const Attachment& attachment = environments_.stepped_environments()[e]->attachment();
+      attachment.project(beta, heads_[e].x);
+      attachment.project(velocity, heads_[e].v);
+    }
+  }
+
+  void advance_environments(std::size_t index) {
+    const Substep& backwards = reversed_.substeps[reversed_.substeps.size() - 1 - index];
+    for (std::size_t e = 0; e < heads_.size(); ++e) steppers_[e]->substep(backwards, heads_[e]);
+  }
+
+  void drift(std::size_t index, Costate& costate) {
+    const double weight = scheme_.substeps[index].weight, seconds = weight * h_;
+    const RecordedPath::Vector v = path_.v(point_before(index));
+    slopes_.mass -= seconds * costate.alpha.cwiseProduct(v).cwiseProduct(inverse_mass_);
+    slopes_.step += weight * costate.alpha.dot(v);
+    VectorXd velocity = inverse_mass_.cwiseProduct(costate.alpha);
+    VectorXd after = costate.beta + seconds * velocity;
+    if (!gyrations_.empty()) {
+      // displacement^T alpha + rotation^T beta
+      VectorXd ignored = VectorXd::Zero(after.size()), displacement = ignored, alpha = costate.alpha;
+      after = costate.beta;
+      gyrations_[index].advance(ignored, after);
+      gyrations_[index].advance(displacement, alpha);
+      after += displacement;
+      if (seconds != 0.0) velocity = (after - costate.beta) / seconds;
+    }
+    set_heads(costate.beta, velocity);
+    costate.beta = after;
+    advance_environments(index);
+  }
+
+  void kick(std::size_t index, Costate& costate) {
+    const Substep& substep = scheme_.substeps[index];
+    const double seconds = substep.weight * h_;
+    const std::size_t before = point_before(index);
+    q_ = path_.q(before + 1);
+    v_ = path_.v(substep.velocity_after ? before + 1 : before);
+    const ForcePoint point{(static_cast<double>(step_) + nodes_[index]) * h_, q_, v_};
+    forces_.evaluate(point);
+    const bool has_cost = functional_.slopes(point, cost_by_q_, cost_by_v_);
+    const bool depends_on_velocity = problem_.depends_on_velocity();
+    if (substep.velocity_after) {
+      if (has_cost) costate.beta += seconds * inverse_mass_.cwiseProduct(cost_by_v_);
+      if (depends_on_velocity) {
+        Eigen::MatrixXd matrix = -seconds * forces_.by_v() * inverse_mass_.asDiagonal();
+        matrix.diagonal().array() += 1.0;
+        if (matrix.size() == 1) {
+          costate.beta /= matrix(0, 0);
+        } else {
+          costate.beta = Eigen::MatrixXd(matrix.transpose()).partialPivLu().solve(costate.beta);
+        }
+      }
+    }
+    const VectorXd mu = costate.beta;
+    functional_.collect(point, seconds * mu, seconds);
+    slopes_.step += 1.0 / h_ * mu.dot(problem_.system().mass.cwiseProduct(path_.v(before + 1) - path_.v(before)));
+    set_heads(mu, inverse_mass_.cwiseProduct(costate.alpha));
+    force_.setZero(mu.size());
+    for (std::size_t e = 0; e < heads_.size(); ++e) {
+      force_on_head_.resize(heads_[e].x.size());
+      steppers_[e]->force(heads_[e], force_on_head_);
+      environments_.stepped_environments()[e]->attachment().distribute(force_on_head_, force_);
+    }
+    slopes_.origin -= seconds * force_;
+    force_ += forces_.by_q(mu);
+    if (has_cost) force_ += cost_by_q_;
+    costate.alpha += seconds * force_;
+    if (depends_on_velocity || has_cost) {
+      VectorXd by_v = depends_on_velocity ? forces_.by_v(mu) : VectorXd::Zero(mu.size());
+      if (has_cost) by_v += cost_by_v_;
+      const VectorXd change = seconds * inverse_mass_.cwiseProduct(by_v);
+      slopes_.mass -= change.cwiseProduct(v_);
+      if (!substep.velocity_after) costate.beta += change;
+    }
+    advance_environments(index);
+  }
+
+  ExplicitScheme scheme_, reversed_;
+  std::vector<double> nodes_;
+  const Problem& problem_;
+  const RecordedPath& path_;
+  double h_;
+  std::int64_t step_;
+  std::size_t kicks_ = 0;                  // in a step
+  std::vector<std::size_t> kicks_before_;  // by substep
+  Problem& environments_;
+  PathFunctional& functional_;
+  TransposedForces forces_;
+  VectorXd inverse_mass_;
+  ExplicitEnvironmentSteppers steppers_;
+  std::vector<Head> heads_;
+  std::vector<Gyration> gyrations_;  // by substep
+  std::vector<double> force_on_head_;
+  VectorXd q_, v_, force_, cost_by_q_, cost_by_v_;
+};
+
+}  // namespace
+
+std::unique_ptr<CoStepper> make_explicit_co_stepper(const ExplicitScheme& scheme, const FinishedRun& run,
+                                                    Problem& environments, PathFunctional& functional) {
+  return std::make_unique<ExplicitCoStepper>(scheme, run, environments, functional);
+}
+
+}  // namespace bathline
