@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "command_line/command_line.hpp"
+#include "command_line/live_session.hpp"
 #include "driver/checkpoints.hpp"
 #include "driver/json_text.hpp"
 #include "driver/run.hpp"
@@ -139,7 +140,7 @@ class CapturedOutput {
   int replies_, file_;
 };
 
-int execute(const std::string& line, const Program& program) {
+int execute(const std::string& line, LiveSession& live, const Program& program) {
   const std::optional<CommandRequest> request = parse_request(line);
   if (!request || request->arguments.empty() || request->arguments.front() == "serve") {
     spdlog::error("a request is a table such as {{folder = \"/tmp\", arguments = [\"list\"]}} on one line");
@@ -151,6 +152,7 @@ int execute(const std::string& line, const Program& program) {
     spdlog::error("{}: {}", request->folder, error.message());
     return exit_code::usage;
   }
+  if (LiveSession::is_request(request->arguments)) return live.execute(request->arguments, request->recipe, program);
   return run_command_line(request->arguments, request->recipe, program);
 }
 
@@ -169,10 +171,11 @@ int serve(const Program& program) {
     log->sinks().push_back(messages);
   }
   const std::vector<spdlog::sink_ptr> sinks = log->sinks();
+  LiveSession live;
   for (;;) {
     const std::optional<std::string> next = world.is_root() ? requests->next() : std::nullopt;
     if (!world.broadcast(next.has_value())) return exit_code::complete;
-    const int code = execute(world.broadcast(next.value_or("")), program);
+    const int code = execute(world.broadcast(next.value_or("")), live, program);
     log->sinks() = sinks;  // without the log file of the request
     if (!world.is_root()) continue;
     requests->finish();

@@ -11,7 +11,6 @@
 #include "petsc_world.hpp"
 #include "recipe_text.hpp"
 #include "record/shared_folder.hpp"
-#include "study/catalogue.hpp"
 
 namespace bathline {
 
@@ -21,7 +20,7 @@ class RunStudy {
   explicit RunStudy(const std::string& text) : read_(read_recipe(text)) {
     report = read_.report();
     if (!read_.mistakes.empty()) return;
-    const StudyKind* kind = studies().find(read_.recipe->study.text("kind"));
+    const StudyKind* kind = test_program().catalogues().studies.find(read_.recipe->study.text("kind"));
     const std::unique_ptr<Study> study = kind->make(*read_.recipe, *read_.experiment, read_.mistakes);
     report = read_.report();
     if (!read_.mistakes.empty()) return;

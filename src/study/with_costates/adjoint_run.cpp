@@ -1,0 +1,327 @@
+// Runs that remember the path of their particles, and the co-runs of their costates.
+// Tested by tests/costates/gradient_test.cpp.
+#include "study/with_costates/adjoint_run.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "driver/output_times.hpp"
+#include "model/lumped/lumped.hpp"
+#include "parallel/memory_budget.hpp"
+#include "steppers/transposed/forces_on_path.hpp"
+#include "study/shared_checks.hpp"
+
+namespace bathline {
+
+using Eigen::VectorXd;
+
+std::optional<PathCost> PathCost::read(const Section& section, const Section& system_section,
+                                       const ParticleSystem& system, bool is_required, Mistakes& mistakes) {
+  const std::size_t before = mistakes.count();
+  const CostVariables variables(system, system_section);
+  PathCost cost{variables, ParameterForces(system_section, variables, mistakes), {}, {}};
+  const auto read_key = [&](const char* key, std::optional<CostFormula>& formula) {
+    if (section.has(key)) formula = CostFormula::read(section, key, variables, system, mistakes);
+  };
+  read_key("final_cost", cost.final);
+  read_key("running_cost", cost.running);
+  if (is_required && !section.has("final_cost") && !section.has("running_cost")) {
+    mistakes.add(section.where("kind"), "give `final_cost` or `running_cost`, the cost that is to be differentiated");
+  }
+  if (mistakes.count() > before) return std::nullopt;
+  return cost;
+}
+
+std::vector<Parameter> cost_parameters() {
+  return {optional("final_cost", ValueType::text, "",
+                   "cost of the end of the run: a formula in the coordinates (own names, or `x`, `y`, `z`, for several "
+                   "particles `x0`, `y0`, `x1`), the velocities (`x_dot`), the time `t`, the controls and the "
+                   "`parameters` of the system"),
+          optional("running_cost", ValueType::text, "",
+                   "cost per second, likewise, integrated over the run by the weights of the method")};
+}
+
+AdjointRun::AdjointRun(const Experiment& experiment, const Case& this_case, const PathCost& cost, std::int64_t every)
+    : experiment_(experiment), case_(this_case), cost_(cost), stops_(record_steps(this_case, every)) {}
+
+VectorXd AdjointRun::variables(double t, const VectorXd& q, const VectorXd& v) const {
+  const auto controls = controls_of(problem_->system());
+  return cost_.variables.at(q, v, t, controls ? controls->values(t) : VectorXd());
+}
+
+std::optional<Failure> AdjointRun::run(const ParticleSystem& system, std::optional<double> step) {
+  step_ = step.value_or(case_.step);
+  problem_.emplace(experiment_.make_problem(case_, step_, case_.closed, system));
+  const bool is_root = problem_->communicator().is_root();
+  if (!path_) path_.emplace(problem_->q.size());
+  path_->clear();
+  problem_->prepare(experiment_.seed());
+  if (is_root) path_->add(problem_->q, problem_->velocity());
+  const std::unique_ptr<Stepper> stepper = make_recording_stepper(case_.scheme, *problem_, step_, *path_);
+  records_.clear();
+  for (std::size_t i = 0; i < stops_.size(); ++i) {
+    if (i > 0) {
+      if (std::optional<Failure> failure = stepper->advance(stops_[i] - stops_[i - 1])) return failure;
+    }
+    const bool is_finite = problem_->q.allFinite() && problem_->p.allFinite();
+    if (!problem_->communicator().broadcast(is_finite)) {
+      return Failure{stops_[i], problem_->q.norm(), "the state is no longer finite"};
+    }
+    records_.push_back(
+        {stops_[i], static_cast<double>(stops_[i]) * step_, problem_->q, problem_->velocity(), problem_->work});
+  }
+  if (is_root) sum_costs();
+  return std::nullopt;
+}
+
+void AdjointRun::sum_costs() {
+  running_sum_ = 0.0;
+  if (cost_.running) {
+    const std::vector<StepPoint> points = points_of_step(case_.scheme);
+    VectorXd q, v;
+    std::size_t index = 0;
+    for (std::int64_t step = 0; step < case_.steps; ++step) {
+      for (const StepPoint& point : points) {
+        ++index;
+        q = path_->q(index);
+        v = path_->v(point.velocity_after ? index : index - 1);
+        const double t = (static_cast<double>(step) + point.node) * step_;
+        running_sum_ += point.weight * cost_.running->value(variables(t, q, v));
+      }
+    }
+  }
+  cost_value_ = step_ * running_sum_;
+  const PathRecord& end = records_.back();
+  if (cost_.final) cost_value_ += cost_.final->value(variables(end.time, end.q, end.v));
+}
+
+std::optional<Failure> AdjointRun::pull_back(const VectorXd& weights, CostGradient& gradient) {
+  const Eigen::Index size = problem_->q.size();
+  const bool is_root = problem_->communicator().is_root();
+  const auto controls = controls_of(problem_->system());
+  const VectorXd& mass = problem_->system().mass;
+  gradient = {};
+  gradient.controls.setZero(controls ? controls->numbers().size() : 0);
+  gradient.parameters.setZero(static_cast<Eigen::Index>(cost_.variables.parameter_names().size()));
+  gradient_ = &gradient;
+  Costate costate;
+  VectorXd mass_slopes = VectorXd::Zero(size);
+  if (is_root) {
+    const PathRecord& end = records_.back();
+    costate = {VectorXd::Zero(size), VectorXd::Zero(size)};
+    VectorXd by_v = costate.beta;
+    if (weights.size() > 0) {
+      costate.alpha = weights.head(size);
+      by_v = weights.tail(size);
+    }
+    if (cost_.final) {
+      cost_.final->gradient(variables(end.time, end.q, end.v), slopes_);
+      costate.alpha += slopes_.head(size);
+      by_v += slopes_.segment(size, size);
+      gradient.parameters += slopes_.tail(gradient.parameters.size());
+      if (controls) {
+        controls->pull_back(
+            end.time,
+            slopes_.segment(cost_.variables.controls(), cost_.variables.parameters() - cost_.variables.controls()),
+            gradient.controls);
+      }
+    }
+    costate.beta = by_v.cwiseQuotient(mass);
+    mass_slopes = -costate.beta.cwiseProduct(end.v);
+  }
+  Problem environments = experiment_.make_problem(case_, step_, case_.closed, experiment_.system());
+  environments.prepare(experiment_.seed());
+  if (is_root && !constants_.empty()) {
+    last_point_ = static_cast<Eigen::Index>(path_->points()) - 1;
+    by_force_.setZero(size, last_point_);
+  }
+  const FinishedRun finished{case_.scheme, *problem_, *path_, case_.steps, step_};
+  const std::unique_ptr<CoStepper> co_stepper = make_co_stepper(finished, environments, *this);
+  growth_ = 0.0;
+  const double scale = is_root ? std::hypot(costate.alpha.norm(), costate.beta.norm()) : 0.0;
+  for (std::size_t i = stops_.size(); i-- > 0;) {
+    if (is_root) {
+      records_[i].costate = costate;
+      if (scale > 0.0) growth_ = std::max(growth_, std::hypot(costate.alpha.norm(), costate.beta.norm()) / scale);
+    }
+    if (i == 0) break;
+    if (std::optional<Failure> failure = co_stepper->pull_back(stops_[i] - stops_[i - 1], costate)) return failure;
+  }
+  gradient_ = nullptr;
+  gradient.constants.resize(static_cast<Eigen::Index>(constants_.size()));
+  for (Eigen::Index i = 0; i < gradient.constants.size(); ++i) {
+    gradient.constants[i] = slope_by(constants_[static_cast<std::size_t>(i)], problem_->system());
+  }
+  if (!is_root) return std::nullopt;
+  const ConstantSlopes& constants = co_stepper->slopes();
+  gradient.q0 = costate.alpha + constants.origin;
+  gradient.v0 = experiment_.system().mass.cwiseProduct(costate.beta);
+  gradient.mass = mass_slopes + constants.mass + costate.beta.cwiseProduct(problem_->system().v0);
+  gradient.end = (constants.step + running_sum_) / static_cast<double>(case_.steps);
+  return std::nullopt;
+}
+
+bool AdjointRun::slopes(const ForcePoint& point, VectorXd& by_q, VectorXd& by_v) {
+  if (!cost_.running) return false;
+  cost_.running->gradient(variables(point.t, point.q, point.v), slopes_);
+  by_q = slopes_.head(point.q.size());
+  by_v = slopes_.segment(point.q.size(), point.q.size());
+  return true;
+}
+
+void AdjointRun::collect(const ForcePoint& point, const VectorXd& by_force, double weight) {
+  const auto controls = controls_of(problem_->system());
+  const Eigen::Index parameters = gradient_->parameters.size();
+  if (!constants_.empty()) by_force_.col(--last_point_) = by_force;
+  if (!controls && parameters == 0) return;
+  const VectorXd at = variables(point.t, point.q, point.v);
+  if (cost_.running) cost_.running->gradient(at, slopes_);
+  if (controls) {
+    VectorXd by_control(static_cast<Eigen::Index>(controls->controls().size()));
+    for (Eigen::Index c = 0; c < by_control.size(); ++c) {
+      by_control[c] = by_force[controls->controls()[static_cast<std::size_t>(c)].coordinate];
+      if (cost_.running) by_control[c] += weight * slopes_[cost_.variables.controls() + c];
+    }
+    controls->pull_back(point.t, by_control, gradient_->controls);
+  }
+  if (parameters == 0) return;
+  cost_.forces.pull_back(at, by_force, gradient_->parameters);
+  if (cost_.running) gradient_->parameters += weight * slopes_.tail(parameters);
+}
+
+Recipe EnvironmentConstant::changed(const Recipe& recipe, double number) const {
+  Recipe result = recipe;
+  Section& environment_section = result.environments[section];
+  const Location where = environment_section.where(key);
+  if (!element) {
+    environment_section.set(key, number, where);
+    return result;
+  }
+  std::vector<double> numbers = environment_section.numbers(key);
+  numbers[*element] = number;
+  environment_section.set(key, std::move(numbers), where);
+  return result;
+}
+
+void AdjointRun::differentiate_by(const Recipe& recipe, std::vector<EnvironmentConstant> constants) {
+  recipe_ = recipe;
+  constants_ = std::move(constants);
+}
+
+double AdjointRun::slope_by(const EnvironmentConstant& constant, const ParticleSystem& system) {
+  // The error of the differences is about (s e)^4/30 + noise/e, s the number of radians in which the phases change.
+  double radians = 1.0, noise = 1e-16;
+  for (const auto& environment : problem_->environments()) {
+    const EnvironmentProperties& properties = environment->properties();
+    if (environment->name() != constant.environment) continue;
+    radians += 0.5 * properties.highest_frequency * step_ * static_cast<double>(case_.steps);
+    // Exponentials that represent a kernel have an error that changes with it.
+    if (properties.sites == 0 && !properties.is_white) noise = 1e-13;
+  }
+  const double size = std::abs(constant.value) * std::pow(30.0 * noise / std::pow(radians, 4), 0.2);
+  constexpr std::pair<int, double> rule[] = {{-2, 1.0 / 12.0}, {-1, -8.0 / 12.0}, {1, 8.0 / 12.0}, {2, -1.0 / 12.0}};
+  double slope = 0.0;
+  for (const auto& [place, weight] : rule) {
+    Mistakes mistakes;
+    const Experiment other(constant.changed(*recipe_, constant.value + place * size), experiment_.program(), mistakes);
+    const Case& other_case = *other.find_case(case_.name);
+    ParticleSystem start = system;
+    start.mass = experiment_.system().mass;
+    Problem problem = other.make_problem(other_case, step_, case_.closed, start);
+    problem.prepare(experiment_.seed());
+    const Eigen::MatrixXd forces = forces_on_path(case_.scheme, problem, *path_, case_.steps, step_);
+    if (!problem.communicator().is_root()) continue;
+    double sum = forces.cwiseProduct(by_force_).sum();
+    const std::vector<StepPoint> points = points_of_step(case_.scheme);
+    for (std::size_t i = 1; i < path_->points(); ++i) {
+      const StepPoint& point = points[(i - 1) % points.size()];
+      const VectorXd v = path_->v(point.velocity_after ? i : i - 1);
+      sum -= by_force_.col(static_cast<Eigen::Index>(i) - 1).dot(problem.damping() * v);
+    }
+    slope += weight / size * sum;
+  }
+  return slope;
+}
+
+void warn_of_growth(const std::string& name, double growth) {
+  if (growth < 1e8) return;
+  spdlog::warn("{}: its costates grow by a factor of {:.1g}: the motion is chaotic, and the gradient true but useless",
+               name, growth);
+}
+
+namespace {
+
+/// Why an environment has no co-run, a sentence without its subject; empty where it has.
+std::string why_no_co_run(const Environment& environment, const Scheme& backwards) {
+  const EnvironmentProperties& properties = environment.properties();
+  if (!properties.is_linear) return "is not linear, and costates would need its whole path";
+  if (properties.loses_energy && properties.sites > 0) {
+    if (dynamic_cast<const LumpedEnvironment*>(&environment) == nullptr) {
+      return "has dashpots at its sites, as at a matched end, which costates do not support";
+    }
+    const auto* pair = std::get_if<PartitionedRungeKutta>(&backwards);
+    if (pair == nullptr || !pair->a.isApprox(pair->a_hat)) {
+      return "decays, which has a co-run under `gauss`, the midpoint rule and `implicit-euler` alone; take one of "
+             "these";
+    }
+  }
+  const auto* splitting = std::get_if<ExplicitScheme>(&backwards);
+  if (properties.sites == 0 && splitting != nullptr && points_of_step(backwards).size() > 1 &&
+      *splitting != reversed(*splitting)) {
+    return "has a kernel of another scheme backwards, as the method sees velocities on one side of its kicks alone; "
+           "take `yoshida4` or `gauss`";
+  }
+  if (const auto reason = environment.unsupported_reason(backwards)) return "cannot be run backwards: " + *reason;
+  return "";
+}
+
+}  // namespace
+
+void refuse_without_costates(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
+  const std::string& study = recipe.study.text("kind");
+  if (experiment.system().lagrangian || experiment.system().contact) {
+    mistakes.add(recipe.system.where("kind"),
+                 fmt::format("a study of the kind `{}` is for masses and a potential, not for a typed Lagrangian or a "
+                             "contact system",
+                             study));
+    return;
+  }
+  if (experiment.system().start != ParticleSystem::Start::given) {
+    mistakes.add(recipe.system.where("start"),
+                 fmt::format("a study of the kind `{}` needs a given start, not one drawn at random", study));
+  }
+  const std::size_t before = mistakes.count();
+  refuse_nonlinear_couplings(recipe, experiment, mistakes);
+  if (mistakes.count() > before) return;
+  for (const Case& this_case : experiment.cases()) {
+    if (const auto reason = why_no_pull_back(this_case.scheme)) {
+      mistakes.add(this_case.options.where("method"),
+                   fmt::format("{}: `{}` {}; splittings, `gamma`, `gauss` and `lobatto` have costates", this_case.name,
+                               this_case.method->entry.name, *reason));
+      continue;
+    }
+    const Problem problem = experiment.make_problem(this_case);
+    const std::size_t points = points_of_step(this_case.scheme).size();
+    const Scheme backwards = reversed(this_case.scheme);
+    for (const Environment* environment : problem.stepped_environments()) {
+      const std::string reason = why_no_co_run(*environment, backwards);
+      if (reason.empty()) continue;
+      mistakes.add(this_case.options.where("name"),
+                   fmt::format("{}: `{}` {}", this_case.name, environment->name(), reason));
+    }
+    const double bytes = 16.0 * static_cast<double>(points) * static_cast<double>(this_case.steps) *
+                         static_cast<double>(problem.q.size());
+    const MemoryBudget budget =
+        memory_budget(experiment.communicator(), experiment.communicator().is_root() ? bytes : 0.0);
+    if (budget.needed <= budget.available) continue;
+    mistakes.add(this_case.options.where("name"),
+                 fmt::format("{}: the path of its particles, which costates need, takes {:.2g} GB, and {:.2g} GB are "
+                             "available: take fewer steps",
+                             this_case.name, budget.needed * 1e-9, budget.available * 1e-9));
+  }
+}
+
+}  // namespace bathline

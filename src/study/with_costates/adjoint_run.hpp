@@ -1,0 +1,117 @@
+// The cost of a run and its gradient, by the run and one co-run.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "driver/experiment.hpp"
+#include "model/variation/control.hpp"
+#include "model/variation/cost.hpp"
+#include "recipe/recipe.hpp"
+#include "steppers/transposed/co_stepper.hpp"
+
+namespace bathline {
+
+/// J = final cost at the end + integral of the running cost, by the weights of the method at its evaluations of forces.
+struct PathCost {
+  CostVariables variables;
+  ParameterForces forces;
+  std::optional<CostFormula> final, running;
+
+  /// Reads `final_cost` and `running_cost` of a section; at least one of them must be there if `is_required`.
+  static std::optional<PathCost> read(const Section& section, const Section& system_section,
+                                      const ParticleSystem& system, bool is_required, Mistakes& mistakes);
+  bool depends_on_time() const {
+    return forces.depends_on_time() || (final && final->depends_on_time()) || (running && running->depends_on_time());
+  }
+};
+
+/// Derivatives of J, on rank 0.
+struct CostGradient {
+  Eigen::VectorXd controls;    ///< by the numbers of all controls
+  Eigen::VectorXd q0, v0;      ///< by degree of freedom
+  Eigen::VectorXd mass;        ///< likewise
+  Eigen::VectorXd parameters;  ///< in the order of the variables
+  Eigen::VectorXd constants;   ///< of environments, in the order in which they were asked for
+  double end = 0.0;            ///< by the end of the run at fixed steps, where it is autonomous without sites
+};
+
+/// A number in the section of an environment.
+struct EnvironmentConstant {
+  std::string environment, key;
+  std::size_t section = 0;                  ///< index in the recipe
+  std::optional<std::size_t> element = {};  ///< in a list
+  double value = 0.0;
+  /// The recipe with another number in its place.
+  Recipe changed(const Recipe& recipe, double number) const;
+};
+
+/// The state of a run at a record.
+struct PathRecord {
+  std::int64_t step = 0;
+  double time = 0.0;
+  Eigen::VectorXd q, v;
+  double work = 0.0;  ///< of external forces, J
+  Costate costate = {};
+};
+
+class AdjointRun final : private PathFunctional {
+ public:
+  /// A run of a case, recorded every `every` steps. All arguments must outlive it.
+  AdjointRun(const Experiment& experiment, const Case& this_case, const PathCost& cost, std::int64_t every);
+
+  /// Adds these constants to the gradients. Their derivatives are those of the forces that the environments have where
+  /// their heads follow the path of the run, by differences of order 4; one more run of each environment for each of
+  /// the four points.
+  void differentiate_by(const Recipe& recipe, std::vector<EnvironmentConstant> constants);
+  /// Runs with a system that differs from that of the experiment in its start and the numbers of its controls, with
+  /// another step than that of the case if it is given. @note Collective.
+  std::optional<Failure> run(const ParticleSystem& system, std::optional<double> step = std::nullopt);
+  /// J of the last run, on rank 0.
+  double cost() const { return cost_value_; }
+  /// The records, the last of them the end; with costates after `pull_back`. On rank 0.
+  const std::vector<PathRecord>& records() const { return records_; }
+  std::vector<PathRecord>& records() { return records_; }
+
+  /// The gradient of J + weights.(q, v) at the end, `weights` being by all positions and velocities there; empty
+  /// where there are none. @note Collective.
+  std::optional<Failure> pull_back(const Eigen::VectorXd& weights, CostGradient& gradient);
+  /// The largest norm of a recorded costate over that at the end, on rank 0.
+  double growth() const { return growth_; }
+
+ private:
+  bool slopes(const ForcePoint& point, Eigen::VectorXd& by_q, Eigen::VectorXd& by_v) override;
+  void collect(const ForcePoint& point, const Eigen::VectorXd& by_force, double weight) override;
+  Eigen::VectorXd variables(double t, const Eigen::VectorXd& q, const Eigen::VectorXd& v) const;
+  /// Sums the costs of the run.
+  void sum_costs();
+  /// @note Collective.
+  double slope_by(const EnvironmentConstant& constant, const ParticleSystem& system);
+
+  const Experiment& experiment_;
+  const Case& case_;
+  const PathCost& cost_;
+  std::vector<std::int64_t> stops_;
+  std::optional<Problem> problem_;
+  double step_ = 0.0;
+  std::optional<RecordedPath> path_;
+  std::vector<PathRecord> records_;
+  double cost_value_ = 0.0, running_sum_ = 0.0;
+  double growth_ = 0.0;
+  CostGradient* gradient_ = nullptr;
+  std::optional<Recipe> recipe_;
+  std::vector<EnvironmentConstant> constants_;
+  Eigen::MatrixXd by_force_;  // of all points of the path where constants are asked for, on rank 0
+  Eigen::Index last_point_ = 0;
+  Eigen::VectorXd slopes_;
+};
+
+/// The keys of `PathCost::read`.
+std::vector<Parameter> cost_parameters();
+/// Warns where costates grow so much that gradients are useless.
+void warn_of_growth(const std::string& name, double growth);
+/// Adds a mistake for each thing in the recipe that costates do not support. @note Collective.
+void refuse_without_costates(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes);
+
+}  // namespace bathline
