@@ -18,6 +18,7 @@ import os
 # Results are only read, and many cluster file systems do not support the locks of HDF5.
 os.environ.setdefault("HDF5_USE_FILE_LOCKING", "FALSE")
 
+from bathline.differentiation import Problem, gradient
 from bathline.exceptions import AnalysisError, BathlineError, NumericalFailure, Stopped, UsageError
 from bathline.result_file import RunResult
 from bathline.runner import ImportedBath, check, import_bath, open, run, sweep
@@ -28,11 +29,13 @@ __all__ = [
     "BathlineError",
     "ImportedBath",
     "NumericalFailure",
+    "Problem",
     "RunResult",
     "Stopped",
     "Sweep",
     "UsageError",
     "check",
+    "gradient",
     "import_bath",
     "open",
     "open_sweep",

@@ -1,0 +1,97 @@
+"""Gradients from Python against differences, a problem that stays in memory, an interrupted search."""
+
+import os
+import sys
+import unittest
+from pathlib import Path
+
+SOURCE = Path(os.environ.get("BATHLINE_SOURCE", Path(__file__).resolve().parents[2]))
+sys.path.insert(0, str(SOURCE / "analysis"))
+sys.path.insert(0, str(Path(__file__).parent))
+
+from program import PROGRAM  # noqa: E402
+
+os.environ.setdefault("BATHLINE", PROGRAM)
+
+import bathline  # noqa: E402
+import numpy as np  # noqa: E402
+
+RECIPE = {
+    "title": "pendulum",
+    "system": {
+        "kind": "formula",
+        "coordinates": ["x"],
+        "masses": [1.3],
+        "V": "-g*cos(x)",
+        "force": ["-0.2*x_dot + a*sin(t)"],
+        "parameters": {"g": 1.1, "a": 0.3},
+        "q0": [0.4],
+        "v0": [0.1],
+    },
+    "controls": [{"name": "u", "on": "x", "pieces": 4, "initial": "0.3*cos(t)"}],
+    "environments": [
+        {"kind": "memory", "name": "slow", "attach": 0, "stiffness": [0.5], "rate": [0.7]},
+        {"kind": "spring-mass-line", "name": "line", "attach": 0, "sites": 9, "M": 0.2, "lambda": 0.8},
+    ],
+    "time": {"step": 0.05, "end": 2.0},
+    "integrators": [{"name": "run", "method": "gauss", "on": "closed"}],
+}
+COST = {"final_cost": "x^2 + g*x_dot", "running_cost": "u^2/2 + x^4"}
+
+
+def difference(function, size=1e-3):
+    """The derivative at 0 by differences of order 4."""
+    return (8 * (function(size) - function(-size)) - (function(2 * size) - function(-2 * size))) / (12 * size)
+
+
+class ProblemTest(unittest.TestCase):
+    def test_gradient_is_that_of_differences_of_the_cost(self):
+        with bathline.Problem(RECIPE, of=COST) as problem:
+            self.assertEqual(list(problem.parts), ["q0", "v0", "mass", "u", "a", "g"])
+            direction = np.random.default_rng(1).normal(size=problem.start.size)
+            expected = difference(lambda size: problem.cost(problem.start + size * direction))
+            self.assertAlmostEqual(problem.gradient(problem.start) @ direction, expected, delta=1e-9)
+            parts = problem.split(problem.gradient(problem.start))
+        whole = bathline.gradient(RECIPE, of=COST, by=["u", "g"])
+        np.testing.assert_array_equal(whole["u"], parts["u"])
+        np.testing.assert_array_equal(whole["g"], parts["g"])
+
+    def test_constants_of_environments(self):
+        names = ["line.M", "line.lambda", "slow.stiffness", "slow.rate"]
+        study = {"kind": "gradient", **COST}
+
+        def cost(**changes):
+            environments = [dict(environment) for environment in RECIPE["environments"]]
+            for key, value in changes.items():
+                environment = environments[0] if key in environments[0] else environments[1]
+                environment[key] = [value] if isinstance(environment[key], list) else value
+            with bathline.Problem(RECIPE | {"environments": environments, "study": study}, by="u") as problem:
+                return problem.cost(problem.start)
+
+        with bathline.run(RECIPE | {"study": study | {"by": names}}) as result:
+            group = result["gradient/run"]
+            for key, value, name in (
+                ("M", 0.2, "by_line_M"),
+                ("lambda", 0.8, "by_line_lambda"),
+                ("stiffness", 0.5, "by_slow_stiffness_0"),
+                ("rate", 0.7, "by_slow_rate_0"),
+            ):
+                expected = difference(lambda size, key=key, value=value: cost(**{key: value + size}))
+                self.assertAlmostEqual(float(group[name]), expected, delta=1e-8 * (1 + abs(expected)), msg=name)
+
+    def test_mistakes_are_usage_errors(self):
+        for of, by, words in (
+            ("x^", None, "final_cost"),
+            ("x", ["uu"], "`uu`"),
+            ("abs(x)", None, "smooth"),
+        ):
+            with self.assertRaisesRegex(bathline.UsageError, words):
+                bathline.gradient(RECIPE, of=of, by=by)
+        with self.assertRaisesRegex(bathline.UsageError, "no cost"):
+            bathline.gradient(RECIPE)
+        with bathline.Problem(RECIPE, of="x", by="u") as problem, self.assertRaisesRegex(bathline.UsageError, "unknowns"):
+            problem.cost([1.0])
+
+
+if __name__ == "__main__":
+    unittest.main()
