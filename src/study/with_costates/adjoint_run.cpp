@@ -255,7 +255,7 @@ void warn_of_growth(const std::string& name, double growth) {
 namespace {
 
 /// Why an environment has no co-run, a sentence without its subject; empty where it has.
-std::string why_no_co_run(const Environment& environment, const Scheme& backwards) {
+std::string why_no_co_run(const Environment& environment, const Scheme& backwards, bool depends_on_velocity) {
   const EnvironmentProperties& properties = environment.properties();
   if (!properties.is_linear) return "is not linear, and costates would need its whole path";
   if (properties.loses_energy && properties.sites > 0) {
@@ -268,11 +268,9 @@ std::string why_no_co_run(const Environment& environment, const Scheme& backward
              "these";
     }
   }
-  const auto* splitting = std::get_if<ExplicitScheme>(&backwards);
-  if (properties.sites == 0 && splitting != nullptr && points_of_step(backwards).size() > 1 &&
-      *splitting != reversed(*splitting)) {
-    return "has a kernel of another scheme backwards, as the method sees velocities on one side of its kicks alone; "
-           "take `yoshida4` or `gauss`";
+  const bool is_composition = std::holds_alternative<ExplicitScheme>(backwards) && points_of_step(backwards).size() > 2;
+  if (properties.sites == 0 && is_composition && depends_on_velocity) {
+    return "has no co-run under compositions where forces depend on velocities; take `stoermer-verlet` or `gauss`";
   }
   if (const auto reason = environment.unsupported_reason(backwards)) return "cannot be run backwards: " + *reason;
   return "";
@@ -307,7 +305,7 @@ void refuse_without_costates(const Recipe& recipe, const Experiment& experiment,
     const std::size_t points = points_of_step(this_case.scheme).size();
     const Scheme backwards = reversed(this_case.scheme);
     for (const Environment* environment : problem.stepped_environments()) {
-      const std::string reason = why_no_co_run(*environment, backwards);
+      const std::string reason = why_no_co_run(*environment, backwards, problem.depends_on_velocity());
       if (reason.empty()) continue;
       mistakes.add(this_case.options.where("name"),
                    fmt::format("{}: `{}` {}", this_case.name, environment->name(), reason));
