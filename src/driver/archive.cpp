@@ -36,6 +36,12 @@ void Archive::counts(const std::string& name, std::initializer_list<std::int64_t
   for (std::size_t i = 0; i < all.size(); ++i) *each.begin()[i] = count_of(all[i]);
 }
 
+void Archive::distributed(const std::string& name, std::span<double> values, std::int64_t first, std::int64_t total) {
+  if (writer_ != nullptr) return writer_->file().write_distributed(path_of(name), values, first, total);
+  const std::vector<double> read = reader_->piece(path_of(name), first, static_cast<std::int64_t>(values.size()));
+  std::copy(read.begin(), read.end(), values.begin());
+}
+
 Archive Archive::group(const std::string& name) const {
   Archive inner = *this;
   inner.path_ = path_of(name);

@@ -15,9 +15,9 @@
 
 namespace bathline {
 
-/// A group of a checkpoint file. A class lists its variables in one function, which both saves and restores them. Rank
-/// 0's numbers are written, and reading gives them to all ranks. All members are collective; reading throws
-/// std::out_of_range if a size differs from the expected one.
+/// A group of a checkpoint file, "" for all of it. A class lists its variables in one function, which both saves and
+/// restores them. Rank 0's numbers are written, and reading gives them to all ranks. All members are collective;
+/// reading throws std::out_of_range if a size differs from the expected one.
 class Archive {
  public:
   Archive(CheckpointWriter& writer, std::string path) : writer_(&writer), path_(std::move(path)) {}
@@ -32,6 +32,10 @@ class Archive {
   void numbers(const std::string& name, std::span<const std::span<double>> parts);
   void numbers(const std::string& name, std::initializer_list<double*> each);
   void counts(const std::string& name, std::initializer_list<std::int64_t*> each);
+
+  /// A list that is distributed over the ranks: this rank's values are those from `first` on, of `total`.
+  void distributed(const std::string& name, std::span<double> values, std::int64_t first, std::int64_t total);
+  bool is_reading() const { return reader_ != nullptr; }
 
   /// One group for each element of a list; `visit(archive, element)` declares the element's state in it.
   template <class Element, class Visit>
@@ -55,7 +59,7 @@ class Archive {
   }
 
  private:
-  std::string path_of(const std::string& name) const { return path_ + "/" + name; }
+  std::string path_of(const std::string& name) const { return path_.empty() ? name : path_ + "/" + name; }
   std::vector<std::string> names() const { return reader_->names(path_); }
 
   CheckpointWriter* writer_ = nullptr;

@@ -85,14 +85,12 @@ void log_certificates(std::span<const CaseCertificate> certificates) {
 
 void write_certificates(ResultFile& file, std::span<const CaseCertificate> certificates) {
   for (const auto& [case_name, environment, certificate] : certificates) {
-    const std::string group = fmt::format("certificate/{}/{}", case_name, environment);
-    for (const auto& [name, units, long_name, value] : certificate.entries) {
-      file.number(group, name, units, long_name, value);
-    }
+    const GroupWriter out(file, fmt::format("certificate/{}/{}", case_name, environment));
+    for (const auto& [name, units, long_name, value] : certificate.entries) out.number(name, units, long_name, value);
     for (const Certificate::Parts& parts : certificate.parts) {
-      Dimension indices{certificate.part, {}, "1", fmt::format("{}, counted from 0", certificate.part)};
-      for (std::size_t i = 0; i < parts.values.size(); ++i) indices.values.push_back(static_cast<double>(i));
-      file.array(group, {parts.name, parts.units, parts.long_name, {}}, std::span(&indices, 1), parts.values);
+      const std::string counted = fmt::format("{}, counted from 0", certificate.part);
+      out.array(parts.name, parts.units, parts.long_name,
+                {counted_dimension(certificate.part, parts.values.size(), counted)}, parts.values);
     }
   }
 }

@@ -205,9 +205,9 @@ std::optional<Failure> run_case(const Run& run, const CheckpointReader* from) {
   std::int64_t saved = 0;  // step of the last checkpoint
   if (from != nullptr) {
     restore_from(from, [&] {
-      restore_state(*from, problem, *stepper);
-      observers.serialise(*from);
       step = saved = from->count("step");
+      serialise_state(Archive(*from, ""), step, problem, *stepper);
+      observers.serialise(*from);
       if (step > this_case.steps) throw std::out_of_range("step");
     });
   }
@@ -218,7 +218,7 @@ std::optional<Failure> run_case(const Run& run, const CheckpointReader* from) {
     const double numbers[] = {static_cast<double>(run.index), static_cast<double>(step)};
     checkpoint.numbers("case", {&numbers[0], 1});
     checkpoint.numbers("step", {&numbers[1], 1});
-    save_state(checkpoint, problem, *stepper);
+    serialise_state(Archive(checkpoint, ""), step, problem, *stepper);
     observers.serialise(checkpoint);
   };
   double seconds = 0.0;

@@ -17,9 +17,7 @@ namespace bathline {
 namespace {
 
 Dimension index_dimension(const std::string& name, int count, const std::string& long_name, int first = 0) {
-  Dimension dimension{name, {}, "1", long_name};
-  for (int i = 0; i < count; ++i) dimension.values.push_back(first + i);
-  return dimension;
+  return counted_dimension(name, static_cast<std::size_t>(count), long_name, first);
 }
 
 /// Additions to the long names of the ledger's terms for environments without sites.

@@ -110,9 +110,9 @@ MPI_Comm mpi_comm(const Communicator& communicator) {
   return communicator.handle().comm;
 }
 
-MPI_Comm mpi_comm_self() {
+Communicator this_process() {
   start_mpi();
-  return MPI_COMM_SELF;
+  return Communicator(std::make_shared<Communicator::Handle>(Communicator::Handle{MPI_COMM_SELF}));
 }
 
 Communicator::Communicator(std::shared_ptr<Handle> handle) : handle_(std::move(handle)) {

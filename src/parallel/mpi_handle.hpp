@@ -15,7 +15,7 @@ struct Communicator::Handle {
 /// not done so yet.
 MPI_Comm mpi_comm(const Communicator& communicator);
 
-/// MPI_COMM_SELF, with MPI initialised as above.
-MPI_Comm mpi_comm_self();
+/// The group of this process alone, with MPI initialised as above.
+Communicator this_process();
 
 }  // namespace bathline

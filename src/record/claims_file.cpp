@@ -1,52 +1,14 @@
 // Writing the claims and the status `complete` to a closed result file by one process, and reading claims.
 // Tested by tests/record/claims_test.cpp.
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
-
 #include <fmt/format.h>
 
 #include "parallel/mpi_handle.hpp"
 #include "record/claims.hpp"
-#include "record/disk_space.hpp"
 #include "record/dimension_scale.hpp"
 
 namespace bathline {
 
 namespace {
-
-constexpr std::int64_t metadata_bytes = 64 * 1024;
-
-/// Opens the file for writing, calls `change` and closes it. Disk space is reserved first: a file whose metadata was
-/// written in part would be lost.
-template <class Change>
-void alter(const std::string& path, std::int64_t bytes, Change&& change) {
-  hdf5::prepare_library();
-  const auto refuse = [&](const std::string& reason) {
-    throw FileError(fmt::format("cannot write {}: {}", path, reason));
-  };
-  const int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
-  if (descriptor < 0) refuse(system_error_message(errno));
-  struct stat status {};
-  int error = fstat(descriptor, &status) == 0 ? 0 : errno;
-  if (error == 0) error = preallocate(descriptor, status.st_size, status.st_size + bytes + metadata_bytes);
-  std::string problem = error == 0 ? "" : system_error_message(error);
-  if (error == 0) {
-    try {
-      const hdf5::PropertyList access = hdf5::access_by(mpi_comm_self());
-      hdf5::File file(hdf5::check(H5Fopen(path.c_str(), H5F_ACC_RDWR, access.id()), "opening"));
-      change(file.id());
-      hdf5::check(file.close(), "H5Fclose");
-    } catch (const hdf5::Failure& failure) {
-      problem = failure.what();
-    }
-  }
-  release_preallocated(descriptor);
-  ::close(descriptor);
-  if (!problem.empty()) refuse(problem);
-}
 
 struct TextVariable {
   const char* name;
@@ -92,46 +54,29 @@ std::vector<Value> column(std::span<const ClaimResult> claims, Member member) {
   return values;
 }
 
-void write_group(hid_t file, std::span<const ClaimResult> claims) {
-  if (hdf5::exists(file, "claims")) hdf5::check(H5Ldelete(file, "claims", H5P_DEFAULT), "replacing the claims");
-  const auto group = hdf5::ensure_group(file, "claims");
-  const Dimension claim = numbered_dimension("claim", claims.size());
-  const hsize_t shape[1] = {claims.size()};
-  std::vector<NewScale> scales;
-  const auto finish = [&](const hdf5::Dataset& variable, const auto& values, const char* long_name) {
-    hdf5::write_all(variable, values);
-    hdf5::describe(variable.id(), "1", long_name);
-    attach_scale(file, "claims", claim, variable, 0, scales);
-  };
-  for (const auto& [name, long_name, member] : text_variables) {
-    const auto texts = column<std::string>(claims, member);
-    const std::size_t width = hdf5::width_of(texts);
-    finish(hdf5::create_texts(group.id(), name, claims.size(), width), hdf5::TextColumn(texts, width), long_name);
-  }
-  for (const auto& [name, long_name, member] : number_variables) {
-    const auto values = column<double>(claims, member);
-    finish(hdf5::create(group.id(), name, H5T_IEEE_F64LE, shape), std::span<const double>(values), long_name);
-  }
-  for (const auto& [name, long_name, member] : flag_variables) {
-    const auto flags = column<std::int64_t>(claims, member);
-    finish(hdf5::create(group.id(), name, H5T_STD_I8LE, shape), std::span<const std::int64_t>(flags), long_name);
-  }
-  for (const auto& scale : scales) write_all(scale);
-}
-
 }  // namespace
 
 void write_claims(const std::string& path, std::span<const ClaimResult> claims) {
-  std::size_t bytes = 0;
+  ResultFile file(path, this_process());
+  std::size_t bytes = claims.size() * sizeof(double) * (std::size(number_variables) + std::size(flag_variables) + 1);
   for (const auto& variable : text_variables) {
     bytes += claims.size() * hdf5::width_of(column<std::string>(claims, variable.member));
   }
-  bytes += claims.size() * sizeof(double) * (std::size(number_variables) + std::size(flag_variables) + 1);
-  alter(path, static_cast<std::int64_t>(bytes), [&](hid_t file) {
-    write_group(file, claims);
-    const hdf5::Group root(hdf5::check(H5Gopen2(file, "/", H5P_DEFAULT), "opening the root group"));
-    hdf5::write_attribute(root.id(), "status", std::string("complete"));
-  });
+  file.reserve(static_cast<std::int64_t>(bytes));
+  file.remove("claims");
+  const std::string group = "claims";
+  const Dimension claim[] = {counted_dimension("claim", claims.size(), "claim")};
+  for (const auto& [name, long_name, member] : text_variables) {
+    file.texts(group, name, "claim", column<std::string>(claims, member), long_name);
+  }
+  for (const auto& [name, long_name, member] : number_variables) {
+    file.array(group, {name, "1", long_name, {}}, claim, column<double>(claims, member));
+  }
+  for (const auto& [name, long_name, member] : flag_variables) {
+    file.array(group, {name, "1", long_name, {}, true}, claim, column<double>(claims, member));
+  }
+  file.attribute("status", std::string("complete"));
+  file.close();
 }
 
 std::vector<ClaimResult> read_claims(const ResultReader& file) {

@@ -9,46 +9,42 @@
 
 namespace bathline {
 
-void require_absent(hid_t file, const std::string& path) {
-  if (hdf5::exists(file, path)) throw std::logic_error(path + " is in the file already");
-}
-
-std::int64_t require_consistent(hid_t file, const std::string& group, std::span<const Dimension> dimensions) {
+std::int64_t require_new(hid_t file, const hdf5::DatasetPath& target, std::span<const Dimension> dimensions) {
+  if (hdf5::exists(file, target.path())) throw std::logic_error(target.path() + " is in the file already");
   std::int64_t total = 1;
   for (std::size_t i = 0; i < dimensions.size(); ++i) {
-    const auto target = hdf5::dataset_path(group, dimensions[i].name);
+    const auto scale = hdf5::dataset_path(target.group, dimensions[i].name);
     const std::size_t length = dimensions[i].length();
+    if (scale.name == target.name) throw std::logic_error(target.path() + " cannot be a dimension of itself");
     for (std::size_t j = 0; j < i; ++j) {
-      if (dimensions[j].name == dimensions[i].name) throw std::logic_error(target.path() + " is used twice");
+      if (dimensions[j].name == dimensions[i].name) throw std::logic_error(scale.path() + " is used twice");
     }
-    if (hdf5::exists(file, target.path())) {
-      const auto shape = hdf5::shape_of(hdf5::open(file, target.path()));
-      if (shape.size() != 1 || shape[0] != length) {
-        throw std::logic_error(fmt::format("{} is in the file with a length other than {}", target.path(), length));
-      }
+    if (hdf5::exists(file, scale.path()) &&
+        hdf5::shape_of(hdf5::open(file, scale.path())) != std::vector<hsize_t>{length}) {
+      throw std::logic_error(fmt::format("{} is in the file with a length other than {}", scale.path(), length));
     }
     total *= static_cast<std::int64_t>(length);
   }
   return total;
 }
 
-void attach_scale(hid_t file, const std::string& group, const Dimension& dimension, const hdf5::Dataset& variable,
-                  unsigned index, std::vector<NewScale>& created) {
-  const auto target = hdf5::dataset_path(group, dimension.name);
-  if (hdf5::exists(file, target.path())) {
-    hdf5::attach(variable, hdf5::open(file, target.path()), index);
-    return;
+void attach_scales(hid_t file, const std::string& group, std::span<const Dimension> dimensions,
+                   const hdf5::Dataset& variable, unsigned first, std::vector<NewScale>& created) {
+  for (const Dimension& dimension : dimensions) {
+    const auto target = hdf5::dataset_path(group, dimension.name);
+    if (hdf5::exists(file, target.path())) {
+      hdf5::attach(variable, hdf5::open(file, target.path()), first++);
+      continue;
+    }
+    const hdf5::Datatype text = hdf5::text_type(hdf5::width_of(dimension.names));
+    const hsize_t shape[1] = {dimension.length()};
+    NewScale scale{hdf5::create(file, target, dimension.names.empty() ? H5T_IEEE_F64LE : text.id(), dimension.units,
+                                dimension.long_name, shape),
+                   dimension};
+    hdf5::make_dimension_scale(scale.dataset, target.name);
+    hdf5::attach(variable, scale.dataset, first++);
+    created.push_back(std::move(scale));
   }
-  const auto parent = hdf5::ensure_group(file, target.group);
-  const hsize_t shape[1] = {dimension.length()};
-  NewScale scale{dimension.names.empty()
-                     ? hdf5::create(parent.id(), target.name, H5T_IEEE_F64LE, shape)
-                     : hdf5::create_texts(parent.id(), target.name, shape[0], hdf5::width_of(dimension.names)),
-                 dimension};
-  hdf5::describe(scale.dataset.id(), dimension.units, dimension.long_name);
-  hdf5::make_dimension_scale(scale.dataset, target.name);
-  hdf5::attach(variable, scale.dataset, index);
-  created.push_back(std::move(scale));
 }
 
 void write_all(const NewScale& scale) {
@@ -60,9 +56,9 @@ void write_all(const NewScale& scale) {
   }
 }
 
-Dimension numbered_dimension(const std::string& name, std::size_t length) {
-  Dimension dimension{name, std::vector<double>(length), "1", name};
-  std::iota(dimension.values.begin(), dimension.values.end(), 0.0);
+Dimension counted_dimension(const std::string& name, std::size_t count, const std::string& long_name, double first) {
+  Dimension dimension{name, std::vector<double>(count), "1", long_name};
+  std::iota(dimension.values.begin(), dimension.values.end(), first);
   return dimension;
 }
 

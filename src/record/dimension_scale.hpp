@@ -18,22 +18,17 @@ struct NewScale {
   Dimension dimension;
 };
 
-/// Throws std::logic_error if `path` exists already.
-void require_absent(hid_t file, const std::string& path);
+/// Throws std::logic_error if `target` exists already, if a dimension is named like it or twice (xarray then loses
+/// both), or if one has another length than the scale of that name in its group. Returns the number of values over
+/// these dimensions.
+std::int64_t require_new(hid_t file, const hdf5::DatasetPath& target, std::span<const Dimension> dimensions);
 
-/// Throws std::logic_error if a dimension is named twice (xarray then loses both) or has another length than the scale
-/// of that name in `group`. Returns the number of values over these dimensions.
-std::int64_t require_consistent(hid_t file, const std::string& group, std::span<const Dimension> dimensions);
-
-/// Attaches the scale of `dimension` to `variable` as number `index`, creating it if `group` does not have
-/// it; a new scale is added to `created`.
-void attach_scale(hid_t file, const std::string& group, const Dimension& dimension, const hdf5::Dataset& variable,
-                  unsigned index, std::vector<NewScale>& created);
+/// Attaches the scales of the dimensions to `variable` of `group`, from number `first` on. Those that `group` does not
+/// have are created and added to `created`.
+void attach_scales(hid_t file, const std::string& group, std::span<const Dimension> dimensions,
+                   const hdf5::Dataset& variable, unsigned first, std::vector<NewScale>& created);
 
 /// For one process.
 void write_all(const NewScale& scale);
-
-/// A dimension whose values are 0, 1, 2...
-Dimension numbered_dimension(const std::string& name, std::size_t length);
 
 }  // namespace bathline

@@ -132,8 +132,17 @@ Dataset create(hid_t group, const std::string& name, hid_t type, std::span<const
                                   ? H5Screate(H5S_SCALAR)
                                   : H5Screate_simple(static_cast<int>(shape.size()), shape.data(), max_shape.data()),
                               "creating a dataspace"));
-  return Dataset(check(H5Dcreate2(group, name.c_str(), type, space.id(), H5P_DEFAULT, properties.id(), H5P_DEFAULT),
-                       "creating a variable"));
+  Dataset variable(check(H5Dcreate2(group, name.c_str(), type, space.id(), H5P_DEFAULT, properties.id(), H5P_DEFAULT),
+                         "creating a variable"));
+  if (H5Tget_class(type) == H5T_STRING) write_attribute(variable.id(), "_Encoding", std::string("utf-8"));
+  return variable;
+}
+
+Dataset create(hid_t file, const DatasetPath& target, hid_t type, const std::string& units,
+               const std::string& long_name, std::span<const hsize_t> shape, std::span<const hsize_t> chunk) {
+  Dataset variable = create(ensure_group(file, target.group).id(), target.name, type, shape, chunk);
+  describe(variable.id(), units, long_name);
+  return variable;
 }
 
 void make_dimension_scale(const Dataset& variable, const std::string& name) {
@@ -165,8 +174,22 @@ void write_all(const Dataset& variable, std::span<const double> values) {
   check(H5Dwrite(variable.id(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), "writing");
 }
 
-void write_all(const Dataset& variable, std::span<const std::int64_t> values) {
-  check(H5Dwrite(variable.id(), H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), "writing");
+void write_part(const Dataset& variable, std::span<const hsize_t> start, std::span<const hsize_t> count,
+                std::span<const double> values, Together together) {
+  const Dataspace file_space(check(H5Dget_space(variable.id()), "reading a shape"));
+  const Dataspace memory = memory_of(values.size());
+  if (values.empty()) {
+    check(H5Sselect_none(file_space.id()), "selecting");
+    check(H5Sselect_none(memory.id()), "selecting");
+  } else {
+    check(H5Sselect_hyperslab(file_space.id(), H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr),
+          "selecting");
+  }
+  const PropertyList transfer(check(H5Pcreate(H5P_DATASET_XFER), "creating properties"));
+  if (together == Together::yes)
+    check(H5Pset_dxpl_mpio(transfer.id(), H5FD_MPIO_COLLECTIVE), "choosing collective writing");
+  check(H5Dwrite(variable.id(), H5T_NATIVE_DOUBLE, memory.id(), file_space.id(), transfer.id(), values.data()),
+        "writing");
 }
 
 TextColumn::TextColumn(std::span<const std::string> texts, std::size_t width)
@@ -186,13 +209,6 @@ Datatype text_type(std::size_t width) {
   Datatype type = utf8_text(width);
   check(H5Tset_strpad(type.id(), H5T_STR_NULLPAD), "creating a text type");
   return type;
-}
-
-Dataset create_texts(hid_t group, const std::string& name, hsize_t count, std::size_t width) {
-  const hsize_t shape[1] = {count};
-  Dataset variable = create(group, name, text_type(width).id(), shape);
-  write_attribute(variable.id(), "_Encoding", std::string("utf-8"));
-  return variable;
 }
 
 void write_all(const Dataset& variable, const TextColumn& texts) {

@@ -40,9 +40,14 @@ void write_attribute(hid_t object, const std::string& name, double value);
 void describe(hid_t object, const std::string& units, const std::string& long_name);
 
 /// Creates a variable of the given shape; an empty shape makes a scalar. With `chunk` its first dimension is
-/// unlimited. The values are not initialised: code that extends a variable must write the new rows.
+/// unlimited. The values are not initialised: code that extends a variable must write the new rows. Texts are marked so
+/// that xarray decodes them to str.
 Dataset create(hid_t group, const std::string& name, hid_t type, std::span<const hsize_t> shape,
                std::span<const hsize_t> chunk = {});
+
+/// The same in the group of `target`, which is created if it is missing, with the attributes of `describe`.
+Dataset create(hid_t file, const DatasetPath& target, hid_t type, const std::string& units,
+               const std::string& long_name, std::span<const hsize_t> shape, std::span<const hsize_t> chunk = {});
 
 /// Makes `variable` the dimension scale called `name`.
 void make_dimension_scale(const Dataset& variable, const std::string& name);
@@ -58,7 +63,11 @@ Dataspace memory_of(std::size_t count);
 
 /// Writes all of a variable from this process alone.
 void write_all(const Dataset& variable, std::span<const double> values);
-void write_all(const Dataset& variable, std::span<const std::int64_t> values);
+/// Writes the part of `count` entries along each dimension from `start` on; nothing if there are no values. Collective
+/// if all ranks write their parts together.
+enum class Together { no, yes };
+void write_part(const Dataset& variable, std::span<const hsize_t> start, std::span<const hsize_t> count,
+                std::span<const double> values, Together together);
 
 /// Texts of one fixed width, because parallel HDF5 cannot write data of variable length.
 struct TextColumn {
@@ -69,8 +78,6 @@ struct TextColumn {
 /// The largest length of `texts`; at least 1, because HDF5 has no texts of width 0.
 std::size_t width_of(std::span<const std::string> texts);
 Datatype text_type(std::size_t width);
-/// Creates a list of texts, marked so that xarray decodes it to str.
-Dataset create_texts(hid_t group, const std::string& name, hsize_t count, std::size_t width);
 void write_all(const Dataset& variable, const TextColumn& texts);
 
 }  // namespace bathline::hdf5

@@ -1,7 +1,7 @@
 // The interface of result files: attributes, small arrays, lists of texts.
 #include "record/result_file.hpp"
 
-#include <algorithm>
+#include <functional>
 #include <stdexcept>
 
 #include "record/hdf5_layout.hpp"
@@ -61,38 +61,41 @@ void ResultFile::attribute(const std::string& name, double value, const std::str
   write_attribute(file, name, value, object, sizeof value);
 }
 
+namespace {
+
+/// Creates a variable of fixed shape; `write` gives it rank 0's values, which take `bytes`.
+void write_variable(OpenFile& file, const hdf5::DatasetPath& target, hid_t type, const Variable& variable,
+                    std::span<const Dimension> dimensions, std::int64_t bytes,
+                    const std::function<void(const hdf5::Dataset&)>& write) {
+  std::vector<hsize_t> shape;
+  for (const auto& dimension : dimensions) shape.push_back(dimension.length());
+  for (const hsize_t length : shape) bytes += static_cast<std::int64_t>(length) * 8;
+  const std::string operation = "creating " + target.path();
+  file.reserve(operation, bytes);
+  std::vector<NewScale> scales;
+  hdf5::Dataset dataset;
+  file.run_collectively(operation, [&] {
+    dataset = hdf5::create(file.id(), target, type, variable.units, variable.long_name, shape);
+    attach_scales(file.id(), target.group, dimensions, dataset, 0, scales);
+  });
+  file.on_root("writing " + target.path(), [&] {
+    for (const auto& scale : scales) write_all(scale);
+    write(dataset);
+  });
+}
+
+}  // namespace
+
 void ResultFile::array(const std::string& group, const Variable& variable, std::span<const Dimension> dimensions,
                        std::span<const double> values) {
   OpenFile& file = open_file(state_->file);
   const auto target = hdf5::dataset_path(group, variable.name);
-  require_absent(file.id(), target.path());
-  for (const auto& dimension : dimensions) {
-    if (dimension.name == target.name) throw std::logic_error(target.path() + " cannot be a dimension of itself");
-  }
-  const std::int64_t expected = require_consistent(file.id(), target.group, dimensions);
+  const std::int64_t expected = require_new(file.id(), target, dimensions);
   const bool complete = !file.communicator().is_root() || static_cast<std::int64_t>(values.size()) == expected;
   if (!file.communicator().broadcast(complete))
     throw std::logic_error(target.path() + ": the number of values does not match the shape");
-
-  std::int64_t bytes = expected * 8;
-  for (const auto& dimension : dimensions) bytes += static_cast<std::int64_t>(dimension.length()) * 8;
-  file.reserve("creating " + target.path(), bytes);
-  std::vector<NewScale> scales;
-  hdf5::Dataset dataset;
-  file.run_collectively("creating " + target.path(), [&] {
-    const auto parent = hdf5::ensure_group(file.id(), target.group);
-    std::vector<hsize_t> shape;
-    for (const auto& dimension : dimensions) shape.push_back(dimension.length());
-    dataset = hdf5::create(parent.id(), target.name, H5T_IEEE_F64LE, shape);
-    hdf5::describe(dataset.id(), variable.units, variable.long_name);
-    for (unsigned i = 0; i < dimensions.size(); ++i) {
-      attach_scale(file.id(), target.group, dimensions[i], dataset, i, scales);
-    }
-  });
-  file.on_root("writing " + target.path(), [&] {
-    for (const auto& scale : scales) write_all(scale);
-    hdf5::write_all(dataset, values);
-  });
+  write_variable(file, target, variable.is_flag ? H5T_STD_I8LE : H5T_IEEE_F64LE, variable, dimensions, expected * 8,
+                 [&](const hdf5::Dataset& dataset) { hdf5::write_all(dataset, values); });
 }
 
 void ResultFile::texts(const std::string& group, const std::string& name, const std::string& dimension,
@@ -101,41 +104,22 @@ void ResultFile::texts(const std::string& group, const std::string& name, const 
   const auto target = hdf5::dataset_path(group, name);
   std::int64_t size[2] = {static_cast<std::int64_t>(values.size()), static_cast<std::int64_t>(hdf5::width_of(values))};
   file.communicator().broadcast(std::span<std::int64_t>(size));
-  const Dimension along = numbered_dimension(dimension, static_cast<std::size_t>(size[0]));
-  require_absent(file.id(), target.path());
-  require_consistent(file.id(), target.group, std::span<const Dimension>(&along, 1));
-
-  file.reserve("creating " + target.path(), size[0] * (size[1] + 8));
-  std::vector<NewScale> scales;
-  hdf5::Dataset dataset;
-  file.run_collectively("creating " + target.path(), [&] {
-    const auto parent = hdf5::ensure_group(file.id(), target.group);
-    dataset =
-        hdf5::create_texts(parent.id(), target.name, static_cast<hsize_t>(size[0]), static_cast<std::size_t>(size[1]));
-    hdf5::describe(dataset.id(), "1", long_name);
-    attach_scale(file.id(), target.group, along, dataset, 0, scales);
-  });
-  file.on_root("writing " + target.path(), [&] {
-    for (const auto& scale : scales) write_all(scale);
-    hdf5::write_all(dataset, hdf5::TextColumn(values, static_cast<std::size_t>(size[1])));
-  });
+  const auto width = static_cast<std::size_t>(size[1]);
+  const Dimension along[] = {counted_dimension(dimension, static_cast<std::size_t>(size[0]), dimension)};
+  require_new(file.id(), target, along);
+  const hdf5::Datatype type = hdf5::text_type(width);
+  write_variable(file, target, type.id(), {name, "1", long_name, {}}, along, size[0] * size[1],
+                 [&](const hdf5::Dataset& dataset) { hdf5::write_all(dataset, hdf5::TextColumn(values, width)); });
 }
 
 void ResultFile::numbers(const std::string& path, std::span<const double> values) {
-  OpenFile& file = open_file(state_->file);
-  const auto target = hdf5::dataset_path("", path);
+  const Communicator& ranks = open_file(state_->file).communicator();
   auto count = static_cast<std::int64_t>(values.size());
-  file.communicator().broadcast(std::span<std::int64_t>(&count, 1));
-  file.reserve("creating " + path, count * 8);
-  hdf5::Dataset dataset;
-  file.run_collectively("creating " + path, [&] {
-    const auto parent = hdf5::ensure_group(file.id(), target.group);
-    dataset = hdf5::create(parent.id(), target.name, H5T_IEEE_F64LE, std::vector{static_cast<hsize_t>(count)});
-  });
-  file.on_root("writing " + path, [&] {
-    if (count > 0) hdf5::write_all(dataset, values);
-  });
+  ranks.broadcast(std::span<std::int64_t>(&count, 1));
+  write_distributed(path, ranks.is_root() ? values : std::span<const double>(), 0, count);
 }
+
+void ResultFile::reserve(std::int64_t bytes) { open_file(state_->file).reserve("reserving space", bytes); }
 
 void ResultFile::remove(const std::string& group) {
   OpenFile& file = open_file(state_->file);

@@ -48,6 +48,7 @@ struct Variable {
   std::string units;
   std::string long_name;
   std::vector<std::string> dimensions;  ///< after the time dimension; empty for a scalar series
+  bool is_flag = false;                 ///< whether values, 0 or 1, are stored as integers; of arrays only
 };
 
 /// The layout of a group of time series.
@@ -137,6 +138,8 @@ class ResultFile {
   /// Writes a list of `total` values without scales; every rank writes its own from index `first`. @note Collective.
   void write_distributed(const std::string& path, std::span<const double> values, std::int64_t first,
                          std::int64_t total);
+  /// Reserves disk space, so that what is written next is written whole or not at all. @note Collective.
+  void reserve(std::int64_t bytes);
   /// Removes a group, if there is one. @note Collective.
   void remove(const std::string& group);
 
@@ -149,6 +152,27 @@ class ResultFile {
  private:
   struct State;
   std::shared_ptr<State> state_;
+};
+
+/// A dimension whose values are `first`, first + 1, ...
+Dimension counted_dimension(const std::string& name, std::size_t count, const std::string& long_name,
+                            double first = 0.0);
+
+/// Writes small arrays to one group of a file. Members are those of ResultFile, for this group, and collective.
+class GroupWriter {
+ public:
+  GroupWriter(ResultFile& file, std::string path) : file_(file), path_(std::move(path)) {}
+  void array(const std::string& name, const std::string& units, const std::string& long_name,
+             const std::vector<Dimension>& dimensions, std::span<const double> values) const {
+    file_.array(path_, {name, units, long_name, {}}, dimensions, values);
+  }
+  void number(const std::string& name, const std::string& units, const std::string& long_name, double value) const {
+    file_.number(path_, name, units, long_name, value);
+  }
+
+ private:
+  ResultFile& file_;
+  std::string path_;
 };
 
 /// A result file open for reading by one process.

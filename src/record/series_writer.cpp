@@ -19,12 +19,11 @@ constexpr hsize_t max_values_of_a_chunk = (std::size_t{1} << 20) / sizeof(double
 constexpr std::int64_t metadata_of_a_variable = 8 * 1024;
 
 /// Chunks of at most 1 MiB. A row that is larger is divided along its slowest dimensions, so that chunks stay
-/// contiguous.
-std::vector<hsize_t> chunk_for(std::span<const hsize_t> row) {
-  std::vector<hsize_t> chunk{1};
-  chunk.insert(chunk.end(), row.begin(), row.end());
+/// contiguous. The first entry of `shape` is that of the rows.
+std::vector<hsize_t> chunk_for(std::vector<hsize_t> chunk) {
+  chunk[0] = 1;
   hsize_t values = 1;
-  for (const auto length : row) values *= length;
+  for (const auto length : chunk) values *= length;
   for (std::size_t i = 1; i < chunk.size() && values > max_values_of_a_chunk; ++i) {
     const hsize_t inner = values / chunk[i];
     chunk[i] = std::max<hsize_t>(1, max_values_of_a_chunk / inner);
@@ -34,17 +33,15 @@ std::vector<hsize_t> chunk_for(std::span<const hsize_t> row) {
   return chunk;
 }
 
-const Dimension& dimension_of(const SeriesLayout& layout, const std::string& name) {
-  for (const auto& dimension : layout.dimensions) {
-    if (dimension.name == name) return dimension;
-  }
-  throw std::logic_error(fmt::format("the layout of {} has no dimension {}", layout.group, name));
-}
-
 /// Dimensions of a variable after time.
 std::vector<Dimension> dimensions_of(const SeriesLayout& layout, const Variable& variable) {
   std::vector<Dimension> dimensions;
-  for (const auto& name : variable.dimensions) dimensions.push_back(dimension_of(layout, name));
+  for (const auto& name : variable.dimensions) {
+    const auto found = std::ranges::find(layout.dimensions, name, &Dimension::name);
+    if (found == layout.dimensions.end())
+      throw std::logic_error(fmt::format("the layout of {} has no dimension {}", layout.group, name));
+    dimensions.push_back(*found);
+  }
   return dimensions;
 }
 
@@ -54,9 +51,14 @@ struct SeriesWriter::State {
   std::shared_ptr<OpenFile> file;
   std::string group;
   std::vector<ExtendibleDataset> columns;  // the first one is the time
-  std::int64_t row_width = 0;              // values in a row, without the time
   std::vector<double> times, rows;         // on rank 0: rows that are not yet in the file
 
+  /// Values in a row, without the time.
+  std::int64_t row_width() const {
+    std::int64_t width = -1;
+    for (const auto& column : columns) width += column.width();
+    return width;
+  }
   void write(std::int64_t first, std::size_t count) const;
 };
 
@@ -65,11 +67,12 @@ void SeriesWriter::State::write(std::int64_t first, std::size_t count) const {
   columns.front().write_rows(first, times);
   std::vector<double> values;
   std::size_t offset = 0;
+  const auto row_size = static_cast<std::size_t>(row_width());
   for (std::size_t c = 1; c < columns.size(); ++c) {
     const auto width = static_cast<std::size_t>(columns[c].width());
     values.resize(count * width);
     for (std::size_t row = 0; row < count; ++row) {
-      std::copy_n(rows.data() + row * static_cast<std::size_t>(row_width) + offset, width, values.data() + row * width);
+      std::copy_n(rows.data() + row * row_size + offset, width, values.data() + row * width);
     }
     columns[c].write_rows(first, values);
     offset += width;
@@ -79,59 +82,45 @@ void SeriesWriter::State::write(std::int64_t first, std::size_t count) const {
 SeriesWriter ResultFile::series(const SeriesLayout& layout) {
   if (!state_->file) throw std::logic_error("the result file is closed already");
   OpenFile& file = *state_->file;
+  SeriesWriter writer;
+  writer.state_ = std::make_shared<SeriesWriter::State>();
+  SeriesWriter::State& state = *writer.state_;
+  state.file = state_->file;
+  state.group = layout.group;
   const auto time = hdf5::dataset_path(layout.group, layout.time);
+  const auto target_of = [&](const Variable& variable) { return hdf5::dataset_path(layout.group, variable.name); };
   if (file.is_continued() && hdf5::exists(file.id(), time.path())) {
-    SeriesWriter writer;
-    writer.state_ = std::make_shared<SeriesWriter::State>();
-    SeriesWriter::State& state = *writer.state_;
-    state.file = state_->file;
-    state.group = layout.group;
     file.run_collectively("resuming " + layout.group, [&] {
-      state.columns.emplace_back(file.id(), time);
-      for (const auto& variable : layout.variables) {
-        state.columns.emplace_back(file.id(), hdf5::dataset_path(layout.group, variable.name));
-        state.row_width += state.columns.back().width();
-      }
+      state.columns.emplace_back(hdf5::open(file.id(), time.path()));
+      for (const auto& variable : layout.variables)
+        state.columns.emplace_back(hdf5::open(file.id(), target_of(variable).path()));
     });
     return writer;
   }
-  require_absent(file.id(), time.path());
-  const std::size_t variables = layout.dimensions.size() + layout.variables.size();
-  auto bytes = static_cast<std::int64_t>(variables) * metadata_of_a_variable;
+  require_new(file.id(), time, {});
+  auto bytes = static_cast<std::int64_t>(layout.dimensions.size() + layout.variables.size()) * metadata_of_a_variable;
   for (const auto& dimension : layout.dimensions) bytes += static_cast<std::int64_t>(dimension.length()) * 8;
   for (const auto& variable : layout.variables) {
-    require_absent(file.id(), hdf5::dataset_path(layout.group, variable.name).path());
-    const auto dimensions = dimensions_of(layout, variable);
-    if (require_consistent(file.id(), layout.group, dimensions) == 0) {
+    if (require_new(file.id(), target_of(variable), dimensions_of(layout, variable)) == 0)
       throw std::logic_error(layout.group + "/" + variable.name + " has an empty dimension");
-    }
   }
-
-  SeriesWriter writer;
-  writer.state_ = std::make_shared<SeriesWriter::State>();
-  auto& state = *writer.state_;
-  state.file = state_->file;
-  state.group = layout.group;
   const std::string operation = "creating the variables of " + layout.group;
   file.reserve(operation, bytes);
   std::vector<NewScale> scales;
   file.run_collectively(operation, [&] {
-    state.columns.emplace_back(file.id(), time, std::vector<hsize_t>{}, std::vector<hsize_t>{max_rows_of_a_chunk}, "s",
-                               "time");
-    hdf5::make_dimension_scale(state.columns.front().dataset(), time.name);
-    for (const auto& variable : layout.variables) {
-      const auto dimensions = dimensions_of(layout, variable);
-      std::vector<hsize_t> row;
-      for (const auto& dimension : dimensions) row.push_back(dimension.length());
-      state.columns.emplace_back(file.id(), hdf5::dataset_path(layout.group, variable.name), row, chunk_for(row),
-                                 variable.units, variable.long_name);
-      const auto& column = state.columns.back();
-      hdf5::attach(column.dataset(), state.columns.front().dataset(), 0);
-      for (unsigned i = 0; i < dimensions.size(); ++i) {
-        attach_scale(file.id(), layout.group, dimensions[i], column.dataset(), i + 1, scales);
-      }
-      state.row_width += column.width();
-    }
+    const auto add = [&](const hdf5::DatasetPath& target, const Variable& variable,
+                         const std::vector<Dimension>& dimensions) {
+      std::vector<hsize_t> shape{0};
+      for (const auto& dimension : dimensions) shape.push_back(dimension.length());
+      state.columns.emplace_back(
+          hdf5::create(file.id(), target, H5T_IEEE_F64LE, variable.units, variable.long_name, shape, chunk_for(shape)));
+      const hdf5::Dataset& column = state.columns.back().dataset();
+      if (state.columns.size() == 1) return hdf5::make_dimension_scale(column, target.name);
+      hdf5::attach(column, state.columns.front().dataset(), 0);
+      attach_scales(file.id(), layout.group, dimensions, column, 1, scales);
+    };
+    add(time, {layout.time, "s", "time", {}}, {});
+    for (const auto& variable : layout.variables) add(target_of(variable), variable, dimensions_of(layout, variable));
   });
   file.on_root("writing the dimensions of " + layout.group, [&] {
     for (const auto& scale : scales) write_all(scale);
@@ -141,10 +130,8 @@ SeriesWriter ResultFile::series(const SeriesLayout& layout) {
 
 void SeriesWriter::append(double time, std::span<const double> row) {
   if (!state_->file->communicator().is_root()) return;
-  if (static_cast<std::int64_t>(row.size()) != state_->row_width) {
-    throw std::logic_error(
-        fmt::format("a row of {} has {} values, not {}", state_->group, state_->row_width, row.size()));
-  }
+  if (const std::int64_t width = state_->row_width(); static_cast<std::int64_t>(row.size()) != width)
+    throw std::logic_error(fmt::format("a row of {} has {} values, not {}", state_->group, width, row.size()));
   state_->times.push_back(time);
   state_->rows.insert(state_->rows.end(), row.begin(), row.end());
 }

@@ -30,32 +30,8 @@ void require_complete(const Communicator& communicator, const hdf5::DatasetPath&
   }
 }
 
-/// Writes the columns [first, ...) of `row`, or of a variable of one dimension if there is no row. @note Collective.
-void write_piece(const hdf5::Dataset& variable, std::optional<std::int64_t> row, std::int64_t first,
-                 std::span<const double> values) {
-  const hdf5::Dataspace file_space(hdf5::check(H5Dget_space(variable.id()), "reading a shape"));
-  const hdf5::Dataspace memory = hdf5::memory_of(values.size());
-  if (values.empty()) {
-    hdf5::check(H5Sselect_none(file_space.id()), "selecting");
-    hdf5::check(H5Sselect_none(memory.id()), "selecting");
-  } else {
-    std::vector<hsize_t> start{static_cast<hsize_t>(first)};
-    std::vector<hsize_t> count{values.size()};
-    if (row) {
-      start.insert(start.begin(), static_cast<hsize_t>(*row));
-      count.insert(count.begin(), 1);
-    }
-    hdf5::check(H5Sselect_hyperslab(file_space.id(), H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr),
-                "selecting");
-  }
-  const hdf5::PropertyList transfer(hdf5::check(H5Pcreate(H5P_DATASET_XFER), "creating properties"));
-  hdf5::check(H5Pset_dxpl_mpio(transfer.id(), H5FD_MPIO_COLLECTIVE), "choosing collective writing");
-  hdf5::check(H5Dwrite(variable.id(), H5T_NATIVE_DOUBLE, memory.id(), file_space.id(), transfer.id(), values.data()),
-              "writing");
-}
-
-/// Writes this rank's columns, with the number of collective calls that the rank with most columns needs.
-/// @note Collective.
+/// Writes this rank's columns [first, ...) of `row`, or of a variable of one dimension if there is no row, with the
+/// number of collective calls that the rank with most columns needs. @note Collective.
 void write_columns(OpenFile& file, const std::string& operation, const hdf5::Dataset& variable,
                    std::optional<std::int64_t> row, std::int64_t first, std::span<const double> values) {
   const auto size = static_cast<std::int64_t>(values.size());
@@ -65,8 +41,13 @@ void write_columns(OpenFile& file, const std::string& operation, const hdf5::Dat
     const std::int64_t start = std::min(done, size);
     const std::int64_t count = std::min(max_values_of_a_write, size - start);
     file.run_collectively(operation, [&] {
+      std::vector<hsize_t> begin{static_cast<hsize_t>(first + start)}, length{static_cast<hsize_t>(count)};
+      if (row) {
+        begin.insert(begin.begin(), static_cast<hsize_t>(*row));
+        length.insert(length.begin(), 1);
+      }
       const auto piece = values.subspan(static_cast<std::size_t>(start), static_cast<std::size_t>(count));
-      write_piece(variable, row, first + start, piece);
+      hdf5::write_part(variable, begin, length, piece, hdf5::Together::yes);
     });
   }
 }
@@ -91,43 +72,38 @@ SnapshotWriter ResultFile::snapshots(const std::string& group, const std::string
                             hdf5::dataset_path(group, variable), total, std::nullopt});
   auto& state = *writer.state_;
   const auto site = hdf5::dataset_path(group, site_dimension);
+  const auto open = [&](const hdf5::DatasetPath& target) { return hdf5::open(file.id(), target.path()); };
   if (file.is_continued() && hdf5::exists(file.id(), state.target.path())) {
-    file.run_collectively("resuming " + state.target.path(), [&] { state.variable.emplace(file.id(), state.target); });
+    file.run_collectively("resuming " + state.target.path(), [&] { state.variable.emplace(open(state.target)); });
     return writer;
   }
-  require_absent(file.id(), state.target.path());
+  require_new(file.id(), state.target, {});
   require_complete(file.communicator(), state.target, sites_of_this_rank.size(), first, total);
   if (total <= 0) throw std::logic_error(state.target.path() + ": a line without sites");
   const bool new_time = !hdf5::exists(file.id(), state.time.path());
   const bool new_site = !hdf5::exists(file.id(), site.path());
   const auto sites = static_cast<hsize_t>(total);
-  if (!new_site && hdf5::shape_of(hdf5::open(file.id(), site.path())) != std::vector<hsize_t>{sites}) {
+  if (!new_site && hdf5::shape_of(open(site)) != std::vector<hsize_t>{sites})
     throw std::logic_error(site.path() + " is in the file with a different number of sites");
-  }
 
   const std::string operation = "creating " + state.target.path();
   file.reserve(operation, new_site ? total * 8 : 0);
-  hdf5::Dataset site_scale;
   file.run_collectively(operation, [&] {
-    const auto parent = hdf5::ensure_group(file.id(), group);
-    if (new_time) {
-      const ExtendibleDataset time(file.id(), state.time, {}, std::vector{times_of_a_chunk}, "s",
-                                   "time of the snapshot");
-      hdf5::make_dimension_scale(time.dataset(), state.time.name);
-    }
-    if (new_site) {
-      site_scale = hdf5::create(parent.id(), site.name, H5T_IEEE_F64LE, std::vector{sites});
-      hdf5::describe(site_scale.id(), "1", "site of the line");
-      hdf5::make_dimension_scale(site_scale, site.name);
-    } else {
-      site_scale = hdf5::open(file.id(), site.path());
-    }
-    state.variable.emplace(file.id(), state.target, std::vector{sites},
-                           std::vector<hsize_t>{1, std::min(sites, max_columns_of_a_chunk)}, units, long_name);
-    hdf5::attach(state.variable->dataset(), hdf5::open(file.id(), state.time.path()), 0);
-    hdf5::attach(state.variable->dataset(), site_scale, 1);
+    const auto create_scale = [&](const hdf5::DatasetPath& target, const char* units, const char* long_name,
+                                  hsize_t length, std::span<const hsize_t> chunk) {
+      const hdf5::Dataset scale =
+          hdf5::create(file.id(), target, H5T_IEEE_F64LE, units, long_name, std::vector{length}, chunk);
+      hdf5::make_dimension_scale(scale, target.name);
+    };
+    if (new_time) create_scale(state.time, "s", "time of the snapshot", 0, std::vector{times_of_a_chunk});
+    if (new_site) create_scale(site, "1", "site of the line", sites, {});
+    state.variable.emplace(hdf5::create(file.id(), state.target, H5T_IEEE_F64LE, units, long_name,
+                                        std::vector<hsize_t>{0, sites},
+                                        std::vector<hsize_t>{1, std::min(sites, max_columns_of_a_chunk)}));
+    hdf5::attach(state.variable->dataset(), open(state.time), 0);
+    hdf5::attach(state.variable->dataset(), open(site), 1);
   });
-  if (new_site) write_columns(file, "writing " + site.path(), site_scale, std::nullopt, first, sites_of_this_rank);
+  if (new_site) write_columns(file, "writing " + site.path(), open(site), std::nullopt, first, sites_of_this_rank);
   return writer;
 }
 
@@ -153,7 +129,7 @@ void SnapshotWriter::append(double time, std::span<const double> values, std::in
   const std::int64_t row = variable.rows();
   const std::string operation = "writing " + state_->target.path();
   // Another variable of the same group may have written this time already.
-  ExtendibleDataset times(file.id(), state_->time);
+  ExtendibleDataset times(hdf5::open(file.id(), state_->time.path()));
   const bool new_time = times.rows() <= row;
   file.reserve(operation, variable.growth(row + 1) + times.growth(row + 1));
   file.run_collectively(operation, [&] {

@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "driver/output_times.hpp"
-#include "driver/time_loop.hpp"
 #include "study/catalogue.hpp"
 #include "study/shared_checks.hpp"
 #include "study/step_comparison.hpp"
@@ -37,27 +36,12 @@ struct RandomDampings {
   double scale = 0.0;  ///< mean of the diagonal, kg/s
 };
 
-class CommutativityStudy final : public Study {
+class CommutativityStudy final : public SecondRunStudy {
  public:
   CommutativityStudy(const Experiment& experiment, const RandomDampings& dampings)
-      : experiment_(experiment), dampings_(dampings) {}
-
-  std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) override {
-    if (std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, checkpoints, {}))
-      return failure;
-    random_dampings_ =
-        random_dampings(dampings_.count, experiment_.system().size(), dampings_.scale, experiment_.seed());
-    for (const Case& this_case : experiment_.cases()) {
-      if (!is_compared(this_case)) continue;
-      Measured measured;
-      for (std::size_t draw = 0; draw <= random_dampings_.size(); ++draw) {
-        if (const std::optional<Failure> failure = compare(this_case, draw, progress, measured))
-          return CaseFailure{this_case.name, *failure};
-      }
-      write(file, this_case, measured);
-    }
-    return std::nullopt;
-  }
+      : SecondRunStudy(experiment),
+        random_dampings_(
+            random_dampings(dampings.count, experiment.system().size(), dampings.scale, experiment.seed())) {}
 
  private:
   /// Results of a case, on rank 0.
@@ -65,6 +49,17 @@ class CommutativityStudy final : public Study {
     std::vector<LargestValues> draws;
     double amplitude_q = 0.0, amplitude_p = 0.0;
   };
+
+  bool is_examined(const Case& this_case) const override { return is_compared(this_case); }
+
+  std::optional<Failure> examine(const Case& this_case, ResultFile& file, Progress& progress) override {
+    Measured measured;
+    for (std::size_t draw = 0; draw <= random_dampings_.size(); ++draw) {
+      if (std::optional<Failure> failure = compare(this_case, draw, progress, measured)) return failure;
+    }
+    write(file, this_case, measured);
+    return std::nullopt;
+  }
 
   /// Computes both branches with one damping matrix; number 0 is the system's own. @note Collective.
   std::optional<Failure> compare(const Case& this_case, std::size_t draw, Progress& progress,
@@ -101,8 +96,9 @@ class CommutativityStudy final : public Study {
 
   void write(ResultFile& file, const Case& this_case, const Measured& measured) const {
     const std::string group = "commutativity/" + this_case.name;
-    Dimension draw{"draw", {}, "1", "damping matrix; 0: that of the system, others: random"};
-    for (std::size_t i = 0; i <= random_dampings_.size(); ++i) draw.values.push_back(static_cast<double>(i));
+    const GroupWriter out(file, group);
+    const Dimension draw =
+        counted_dimension("draw", random_dampings_.size() + 1, "damping matrix; 0: that of the system, others: random");
     const Dimension time = output_times(experiment_, this_case);
     for (std::size_t i = 0; i < std::size(branch_differences); ++i) {
       const auto& [name, units, what] = branch_differences[i];
@@ -112,32 +108,25 @@ class CommutativityStudy final : public Study {
         std::ranges::transform(by_time, differences.by_record(i), by_time.begin(), std::ranges::max);
       }
       const std::string difference = fmt::format("largest difference of {}", what);
-      file.array(group, {fmt::format("difference_{}", name), units, difference, {}}, std::span(&draw, 1), by_draw);
-      file.array(group, {fmt::format("path_{}", name), units, difference + " over all damping matrices", {}},
-                 std::span(&time, 1), by_time);
-      file.number(group, fmt::format("largest_{}", name), units, difference + " overall", std::ranges::max(by_draw));
+      out.array(fmt::format("difference_{}", name), units, difference, {draw}, by_draw);
+      out.array(fmt::format("path_{}", name), units, difference + " over all damping matrices", {time}, by_time);
+      out.number(fmt::format("largest_{}", name), units, difference + " overall", std::ranges::max(by_draw));
     }
-    file.number(group, "amplitude_q", "m", "largest position", measured.amplitude_q);
-    file.number(group, "amplitude_p", "kg m/s", "largest momentum", measured.amplitude_p);
+    out.number("amplitude_q", "m", "largest position", measured.amplitude_q);
+    out.number("amplitude_p", "kg m/s", "largest momentum", measured.amplitude_p);
     file.attribute("gamma", this_case.options.number("gamma"), group);
-    file.flush();
   }
 
-  const Experiment& experiment_;
-  RandomDampings dampings_;
   std::vector<Eigen::MatrixXd> random_dampings_;
 };
 
 std::unique_ptr<Study> make_commutativity(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
-  refuse_external_forces(recipe, mistakes);
-  refuse_nonlinear_couplings(recipe, experiment, mistakes);
   const Section& study = recipe.study;
-  const std::vector<Case>& cases = experiment.cases();
-  if (std::none_of(cases.begin(), cases.end(), is_compared)) {
-    mistakes.add(study.where("kind"),
-                 "a commutativity study compares open runs of `gamma`, but this recipe has no [[integrators]] with "
-                 "method = \"gamma\" and on = \"open\"");
-  }
+  check_needs({.no_external_forces = true,
+               .linear_couplings = true,
+               .examined = "[[integrators]] with method = \"gamma\" and on = \"open\"",
+               .has_examined = std::ranges::any_of(experiment.cases(), is_compared)},
+              recipe, experiment, mistakes);
   if (experiment.system().force) {
     mistakes.add(
         recipe.system.where("kind"),

@@ -17,7 +17,6 @@
 
 #include "steppers/contact_lagrangian.hpp"
 #include "driver/output_times.hpp"
-#include "driver/time_loop.hpp"
 #include "study/catalogue.hpp"
 #include "study/shared_checks.hpp"
 #include "study/step_comparison.hpp"
@@ -30,12 +29,6 @@ namespace {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-/// Results of a case on rank 0.
-struct MeasuredForm {
-  LargestValues defects = LargestValues(2);  // of the form and of the momenta
-  std::vector<double> scales;                // by record, the product of all factors so far
-};
-
 /// The effect of the step from one state to the next on the contact form; nothing where Newton's method does not
 /// converge.
 using FormOfStep = std::function<std::optional<ContactFormStep>(const ParticleState& from, const ParticleState& to)>;
@@ -45,24 +38,13 @@ bool has_contact_form(const Case& this_case) {
          std::holds_alternative<PartitionedRungeKutta>(this_case.scheme);
 }
 
-class ContactFormStudy final : public Study {
+class ContactFormStudy final : public SecondRunStudy {
  public:
-  explicit ContactFormStudy(const Experiment& experiment) : experiment_(experiment) {}
-
-  std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) override {
-    if (std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, checkpoints, {}))
-      return failure;
-    for (const Case& this_case : experiment_.cases()) {
-      if (!has_contact_form(this_case)) continue;
-      MeasuredForm measured;
-      if (const std::optional<Failure> failure = examine(this_case, progress, measured))
-        return CaseFailure{this_case.name, *failure};
-      write(file, this_case, measured);
-    }
-    return std::nullopt;
-  }
+  using SecondRunStudy::SecondRunStudy;
 
  private:
+  bool is_examined(const Case& this_case) const override { return has_contact_form(this_case); }
+
   /// Largest coefficient of Phi^* eta - sigma eta for the step from (q, p) to the problem's state.
   static double form_defect(const ContactLagrangian& lagrangian, const VectorXd& q, const VectorXd& p,
                             const VectorXd& next, const VectorXd& next_p) {
@@ -103,8 +85,9 @@ class ContactFormStudy final : public Study {
     };
   }
 
-  /// @note Collective.
-  std::optional<Failure> examine(const Case& this_case, Progress& progress, MeasuredForm& measured) {
+  std::optional<Failure> examine(const Case& this_case, ResultFile& file, Progress& progress) override {
+    LargestValues defects(2);    // of the form and of the momenta
+    std::vector<double> scales;  // by record, the product of all factors so far
     Problem problem = experiment_.make_problem(this_case);
     problem.prepare();
     const FormOfStep form_of = form_of_step(this_case, problem);
@@ -118,55 +101,46 @@ class ContactFormStudy final : public Study {
       const std::optional<ContactFormStep> form = form_of(before, after);
       if (!form) return false;
       scale *= form->factor;
-      measured.defects.add(0, form->defect);
-      measured.defects.add(
-          1, VectorXd(symmetry_momenta(after.q, after.p) - form->factor * symmetry_momenta(before.q, before.p)));
+      defects.add(0, form->defect);
+      defects.add(1,
+                  VectorXd(symmetry_momenta(after.q, after.p) - form->factor * symmetry_momenta(before.q, before.p)));
       return true;
     };
     const auto end_record = [&] {
-      measured.defects.end_record();
-      measured.scales.push_back(scale);
+      defects.end_record();
+      scales.push_back(scale);
     };
-    return compare_steps(
+    const std::optional<Failure> failure = compare_steps(
         this_case, experiment_.output().every, problem, progress,
         {this_case.name + ", contact form", "the derivatives of the step are unknown: Newton's method did not converge",
          compare, end_record});
-  }
-
-  void write(ResultFile& file, const Case& this_case, const MeasuredForm& measured) const {
-    const std::string group = "contact-form/" + this_case.name;
+    if (failure) return failure;
+    const GroupWriter out(file, "contact-form/" + this_case.name);
     const Dimension time = output_times(experiment_, this_case);
     if (const auto* scheme = std::get_if<HerglotzScheme>(&this_case.scheme)) {
       const Problem problem = experiment_.make_problem(this_case);
-      file.number(group, "conformal_factor", "1", "sigma, the factor of the contact form in every step",
-                  make_contact_lagrangian(*scheme, problem.system(), this_case.step)->sigma());
+      out.number("conformal_factor", "1", "sigma, the factor of the contact form in every step",
+                 make_contact_lagrangian(*scheme, problem.system(), this_case.step)->sigma());
     }
-    const auto series = [&](const std::string& name, const char* units, const std::string& long_name,
-                            const std::vector<double>& values) {
-      file.array(group, {name, units, long_name, {"time"}}, std::span(&time, 1), values);
-    };
-    series("conformal_scale", "1", "factor of the contact form since the start, the product of all sigma",
-           measured.scales);
-    series("form_defect", "kg m/s", "largest coefficient of the new contact form less sigma times the old",
-           measured.defects.by_record(0));
-    series("momentum_defect", "kg m/s", "largest momentum of a symmetry less sigma times its previous value",
-           measured.defects.by_record(1));
-    file.flush();
+    out.array("conformal_scale", "1", "factor of the contact form since the start, the product of all sigma", {time},
+              scales);
+    out.array("form_defect", "kg m/s", "largest coefficient of the new contact form less sigma times the old", {time},
+              defects.by_record(0));
+    out.array("momentum_defect", "kg m/s", "largest momentum of a symmetry less sigma times its previous value", {time},
+              defects.by_record(1));
+    return std::nullopt;
   }
 
-  const Experiment& experiment_;
   bool is_free_ = false;
   bool is_planar_ = false;
 };
 
 std::unique_ptr<Study> make_contact_form(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
-  refuse_external_forces(recipe, mistakes);
   const std::vector<Case>& cases = experiment.cases();
-  if (std::none_of(cases.begin(), cases.end(), has_contact_form)) {
-    mistakes.add(recipe.study.where("kind"),
-                 "a contact-form study examines runs of `herglotz`, `gauss`, `lobatto` and `gamma`, but this recipe "
-                 "has no [[integrators]] with one of these methods");
-  }
+  check_needs({.no_external_forces = true,
+               .examined = "[[integrators]] with the methods `herglotz`, `gauss`, `lobatto` and `gamma`",
+               .has_examined = std::ranges::any_of(cases, has_contact_form)},
+              recipe, experiment, mistakes);
   const ParticleSystem& system = experiment.system();
   for (const Case& this_case : cases) {
     if (system.contact || !std::holds_alternative<PartitionedRungeKutta>(this_case.scheme)) continue;

@@ -384,7 +384,7 @@ std::unique_ptr<Study> make_convergence(const Recipe& recipe, const Experiment& 
     }
   }
   auto convergence = std::make_unique<ConvergenceStudy>(experiment, std::move(options));
-  refuse_reserved_names(recipe, convergence->names(), mistakes);
+  check_needs({.reserved_names = convergence->names()}, recipe, experiment, mistakes);
   return convergence;
 }
 

@@ -183,15 +183,15 @@ class CovarianceStudy final : public Study {
     const Eigen::Index n = problem.q.size();
     const MatrixXd covariance = all.topLeftCorner(2 * n, 2 * n);
     const VectorXd& mass = problem.system().mass;
-    const std::string group = "covariance/" + label;
-    std::vector<double> indices;
-    for (Eigen::Index i = 0; i < n; ++i) indices.push_back(static_cast<double>(i));
-    const std::vector<Dimension> dimensions = {{"coordinate", indices, "1", "degree of freedom, counted from 0"},
-                                               {"other", indices, "1", "degree of freedom, counted from 0"}};
+    const GroupWriter out(file, "covariance/" + label);
+    const auto indices = [n](const char* name) {
+      return counted_dimension(name, static_cast<std::size_t>(n), "degree of freedom, counted from 0");
+    };
     const auto write_matrix = [&](const char* name, const char* units, const char* long_name, const MatrixXd& values) {
       const MatrixXd by_rows = values.transpose();
-      file.array(group, {name, units, long_name, {}}, std::span(dimensions).first(values.cols() == 1 ? 1 : 2),
-                 {by_rows.data(), static_cast<std::size_t>(by_rows.size())});
+      std::vector<Dimension> dimensions{indices("coordinate")};
+      if (values.cols() > 1) dimensions.push_back(indices("other"));
+      out.array(name, units, long_name, dimensions, {by_rows.data(), static_cast<std::size_t>(by_rows.size())});
     };
     const MatrixXd vv = covariance.bottomRightCorner(n, n);
     write_matrix("qq", "m2", "<q_i q_j>", covariance.topLeftCorner(n, n));
@@ -199,11 +199,9 @@ class CovarianceStudy final : public Study {
     write_matrix("vv", "m2/s2", "<v_i v_j>", vv);
     write_matrix("temperature", "J", "m <v^2>", MatrixXd(mass.cwiseProduct(vv.diagonal())));
     const std::vector<double> heat = heat_by_environment(this_case, problem, all);
-    Dimension environment{"environment", {}, "1", "environment of the run, counted from 0"};
-    for (std::size_t e = 0; e < heat.size(); ++e) environment.values.push_back(static_cast<double>(e));
     if (!heat.empty()) {
-      file.array(group, {"heat_by_environment", "W", "in continuous time the heat current from each environment", {}},
-                 std::span(&environment, 1), heat);
+      out.array("heat_by_environment", "W", "in continuous time the heat current from each environment",
+                {counted_dimension("environment", heat.size(), "environment of the run, counted from 0")}, heat);
     }
     if (problem.noise() == nullptr) return;
     const VectorXd supplied = problem.noise()->diffusion().diagonal().cwiseQuotient(mass);
@@ -234,13 +232,9 @@ bool has_temperature_in_time(const Experiment& experiment, const Case& this_case
 }
 
 std::unique_ptr<Study> make_covariance(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
-  refuse_external_forces(recipe, mistakes);
-  refuse_reserved_names(recipe, {"langevin"}, mistakes);
-  refuse_nonlinear_couplings(recipe, experiment, mistakes);
-  if (!experiment.system().is_linear()) {
-    mistakes.add(recipe.study.where("kind"),
-                 "a covariance study needs a linear system, but the potential of this one is not quadratic");
-  }
+  check_needs(
+      {.linear_system = true, .no_external_forces = true, .linear_couplings = true, .reserved_names = {"langevin"}},
+      recipe, experiment, mistakes);
   for (const Case& this_case : experiment.cases()) {
     if (has_temperature_in_time(experiment, this_case)) {
       mistakes.add(

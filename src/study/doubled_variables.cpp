@@ -21,7 +21,6 @@
 #include <iterator>
 
 #include "driver/output_times.hpp"
-#include "driver/time_loop.hpp"
 #include "random/streams.hpp"
 #include "study/catalogue.hpp"
 #include "study/shared_checks.hpp"
@@ -122,31 +121,27 @@ struct Draws {
   std::vector<double> order_steps;  ///< from the largest to the smallest, s
 };
 
-class DoubledVariablesStudy final : public Study {
+class DoubledVariablesStudy final : public SecondRunStudy {
  public:
   DoubledVariablesStudy(const Experiment& experiment, Draws draws)
-      : experiment_(experiment), draws_(std::move(draws)) {}
-
-  std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) override {
-    if (std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, checkpoints, {}))
-      return failure;
-    for (const Case& this_case : experiment_.cases()) {
-      if (!has_discrete_lagrangian(this_case)) continue;
-      Problem problem = experiment_.make_problem(this_case);
-      problem.prepare();
-      TwoDerivations derivations(problem.system(), problem.damping(), rule_of(this_case, problem.system()),
-                                 this_case.step);
-      MeasuredCase measured;
-      std::optional<Failure> failure = compare_at_random(derivations, problem, measured);
-      if (!failure) failure = measure_order(this_case, problem, measured);
-      if (!failure) failure = compare_solutions(this_case, derivations, problem, progress, measured);
-      if (failure) return CaseFailure{this_case.name, *failure};
-      write(file, this_case, measured);
-    }
-    return std::nullopt;
-  }
+      : SecondRunStudy(experiment), draws_(std::move(draws)) {}
 
  private:
+  bool is_examined(const Case& this_case) const override { return has_discrete_lagrangian(this_case); }
+
+  std::optional<Failure> examine(const Case& this_case, ResultFile& file, Progress& progress) override {
+    Problem problem = experiment_.make_problem(this_case);
+    problem.prepare();
+    TwoDerivations derivations(problem.system(), problem.damping(), rule_of(this_case, problem.system()),
+                               this_case.step);
+    MeasuredCase measured;
+    std::optional<Failure> failure = compare_at_random(derivations, problem, measured);
+    if (!failure) failure = measure_order(this_case, problem, measured);
+    if (!failure) failure = compare_solutions(this_case, derivations, problem, progress, measured);
+    if (!failure) write(file, this_case, measured);
+    return failure;
+  }
+
   /// Compares equations and antisymmetry at random positions, on rank 0. @note Collective.
   std::optional<Failure> compare_at_random(const TwoDerivations& derivations, const Problem& problem,
                                            MeasuredCase& measured) const {
@@ -207,34 +202,32 @@ class DoubledVariablesStudy final : public Study {
   }
 
   void write(ResultFile& file, const Case& this_case, const MeasuredCase& measured) const {
-    const std::string group = "doubled-variables/" + this_case.name;
-    Dimension draw{"draw", {}, "1", "draw of random positions, counted from 0"};
-    for (std::int64_t i = 0; i < draws_.count; ++i) draw.values.push_back(static_cast<double>(i));
+    const GroupWriter out(file, "doubled-variables/" + this_case.name);
     if (!draws_.order_steps.empty()) {
-      const Dimension step[] = {{"step", draws_.order_steps, "s", "time step"}};
-      file.array(group, {"error_lagrangian", "J", "mean difference of L~_d from the exact one, by step", {"step"}},
-                 step, measured.lagrangian.mean());
-      file.array(group, {"used_lagrangian", "1", "1 where the fit of the order uses the point", {"step"}}, step,
-                 measured.lagrangian.used());
-      file.number(group, "order_lagrangian", "1", "fitted order of L~_d", measured.lagrangian.order());
+      const Dimension step{"step", draws_.order_steps, "s", "time step"};
+      out.array("error_lagrangian", "J", "mean difference of L~_d from the exact one, by step", {step},
+                measured.lagrangian.mean());
+      out.array("used_lagrangian", "1", "1 where the fit of the order uses the point", {step},
+                measured.lagrangian.used());
+      out.number("order_lagrangian", "1", "fitted order of L~_d", measured.lagrangian.order());
     }
+    const Dimension draw =
+        counted_dimension("draw", static_cast<std::size_t>(draws_.count), "draw of random positions, counted from 0");
     const Dimension time = output_times(experiment_, this_case);
     for (std::size_t i = 0; i < std::size(doubled_differences); ++i) {
       const auto& [name, units, what] = doubled_differences[i];
       const bool is_at_random = i <= antisymmetry;
       const LargestValues& differences = is_at_random ? measured.at_random : measured.of_run;
       const std::size_t index = is_at_random ? i : i - positions_of_run;
-      file.array(group, {fmt::format("difference_{}", name), units, fmt::format("difference of {}", what), {}},
-                 std::span(is_at_random ? &draw : &time, 1), differences.by_record(index));
-      file.number(group, fmt::format("largest_{}", name), units, fmt::format("largest difference of {}", what),
-                  differences.overall(index));
-      file.number(group, fmt::format("amplitude_{}", name), units, fmt::format("largest absolute value of {}", what),
-                  measured.amplitudes.overall(i));
+      out.array(fmt::format("difference_{}", name), units, fmt::format("difference of {}", what),
+                {is_at_random ? draw : time}, differences.by_record(index));
+      out.number(fmt::format("largest_{}", name), units, fmt::format("largest difference of {}", what),
+                 differences.overall(index));
+      out.number(fmt::format("amplitude_{}", name), units, fmt::format("largest absolute value of {}", what),
+                 measured.amplitudes.overall(i));
     }
-    file.flush();
   }
 
-  const Experiment& experiment_;
   Draws draws_;
 };
 
@@ -252,12 +245,10 @@ std::unique_ptr<Study> make_doubled_variables(const Recipe& recipe, const Experi
                  "y*x_dot)/2 in the L of a system of kind `lagrangian`");
     return nullptr;
   }
-  if (std::none_of(experiment.cases().begin(), experiment.cases().end(), has_discrete_lagrangian)) {
-    mistakes.add(study.where("kind"),
-                 "a doubled-variables study examines open runs of `gamma` and `lobatto`, which have a discrete "
-                 "Lagrangian, but this recipe has no [[integrators]] with one of these methods and on = \"open\"");
-  }
-  refuse_nonlinear_couplings(recipe, experiment, mistakes);
+  check_needs({.linear_couplings = true,
+               .examined = "[[integrators]] with method = \"gamma\" or \"lobatto\" and on = \"open\"",
+               .has_examined = std::ranges::any_of(experiment.cases(), has_discrete_lagrangian)},
+              recipe, experiment, mistakes);
   Draws draws{.count = study.integer("draws"), .spread = study.number("spread"), .order_steps = {}};
   if (study.has("order_steps")) draws.order_steps = study.numbers("order_steps");
   std::sort(draws.order_steps.begin(), draws.order_steps.end(), std::greater<>());

@@ -111,38 +111,36 @@ class EnergyStudy final : public Study {
   }
 
  private:
+  static Dimension blocks_of(const Report& report) {
+    return {"block_time", report.block_time, "s", "middle of the block of time"};
+  }
   static void write(const std::string& label, const Report& report, ResultFile& file) {
-    const std::string group = "energy/" + label;
-    const Dimension block[] = {{"block_time", report.block_time, "s", "middle of the block of time"}};
-    file.array(group, {"block_mean", "J", "mean total energy of the block", {"block_time"}}, block, report.block_mean);
-    file.number(group, "initial", "J", "total energy at the start", report.initial);
-    file.number(group, "largest_deviation", "J", "largest deviation of the total energy from its initial value",
-                report.largest_deviation);
-    file.number(group, "peak_to_peak_first_half", "J", "highest minus lowest total energy in the first half",
-                report.peak_to_peak_first_half);
-    file.number(group, "peak_to_peak_second_half", "J", "highest minus lowest total energy in the second half",
-                report.peak_to_peak_second_half);
-    file.number(group, "drift", "J/s", "slope of the total energy", report.drift.slope);
-    file.number(group, "drift_error", "J/s", "standard error of the slope, with the correlation of neighbouring blocks",
-                report.drift.error);
-    file.number(group, "drift_in_errors", "1", "slope over its standard error",
-                report.drift.slope / report.drift.error);
+    const GroupWriter out(file, "energy/" + label);
+    out.array("block_mean", "J", "mean total energy of the block", {blocks_of(report)}, report.block_mean);
+    out.number("initial", "J", "total energy at the start", report.initial);
+    out.number("largest_deviation", "J", "largest deviation of the total energy from its initial value",
+               report.largest_deviation);
+    out.number("peak_to_peak_first_half", "J", "highest minus lowest total energy in the first half",
+               report.peak_to_peak_first_half);
+    out.number("peak_to_peak_second_half", "J", "highest minus lowest total energy in the second half",
+               report.peak_to_peak_second_half);
+    out.number("drift", "J/s", "slope of the total energy", report.drift.slope);
+    out.number("drift_error", "J/s", "standard error of the slope, with the correlation of neighbouring blocks",
+               report.drift.error);
+    out.number("drift_in_errors", "1", "slope over its standard error", report.drift.slope / report.drift.error);
   }
 
   static void write_invariant(const std::string& label, const Report& report, ResultFile& file) {
-    const std::string group = "energy/" + label;
+    const GroupWriter out(file, "energy/" + label);
     std::vector<double> deviation;
     for (double mean : report.block_mean) deviation.push_back(mean - report.initial);
-    const Dimension block[] = {{"block_time", report.block_time, "s", "middle of the block of time"}};
-    file.array(
-        group,
-        {"invariant_deviation", "J", "mean deviation of the discrete invariant from its initial value", {"block_time"}},
-        block, deviation);
-    file.number(group, "invariant", "J", "discrete invariant at the start", report.initial);
-    file.number(group, "invariant_largest_deviation", "J",
-                "largest deviation of the discrete invariant from its initial value", report.largest_deviation);
-    file.number(group, "invariant_drift", "J/s", "slope of the discrete invariant", report.drift.slope);
-    file.number(group, "invariant_drift_error", "J/s", "standard error of that slope", report.drift.error);
+    out.array("invariant_deviation", "J", "mean deviation of the discrete invariant from its initial value",
+              {blocks_of(report)}, deviation);
+    out.number("invariant", "J", "discrete invariant at the start", report.initial);
+    out.number("invariant_largest_deviation", "J", "largest deviation of the discrete invariant from its initial value",
+               report.largest_deviation);
+    out.number("invariant_drift", "J/s", "slope of the discrete invariant", report.drift.slope);
+    out.number("invariant_drift_error", "J/s", "standard error of that slope", report.drift.error);
   }
 
   const Experiment& experiment_;

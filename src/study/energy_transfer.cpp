@@ -141,47 +141,44 @@ class EnergyTransferStudy final : public Study {
       if (i + 1 == records.size()) break;
       if (std::optional<Failure> failure = stepper->advance(records[i + 1] - records[i])) return failure;
     }
-    const Dimension time[] = {{"time", times, "s", "time"}};
-    file.array("energy-transfer/" + this_case.name,
-               {"energy_symmetry", "J", "x^T W_s x plus the work of damping so far, a constant", {"time"}}, time,
-               symmetry);
+    GroupWriter(file, "energy-transfer/" + this_case.name)
+        .array("energy_symmetry", "J", "x^T W_s x plus the work of damping so far, a constant",
+               {{"time", times, "s", "time"}}, symmetry);
     return std::nullopt;
   }
 
   static void write(ResultFile& file, const std::string& label, const std::vector<double>& times,
                     const Transfer& transfer, const Transfer& theory, const Norms& norms) {
-    const std::string group = "energy-transfer/" + label;
-    const Dimension time[] = {{"time", times, "s", "time"}};
+    const GroupWriter out(file, "energy-transfer/" + label);
+    const Dimension time{"time", times, "s", "time"};
     std::vector<double> error;
     for (std::size_t i = 0; i < times.size(); ++i) error.push_back(transfer.stored[i] - theory.stored[i]);
     const auto series = [&](const char* name, const char* long_name, const std::vector<double>& values) {
-      file.array(group, {name, "J", long_name, {"time"}}, time, values);
+      out.array(name, "J", long_name, {time}, values);
     };
     series("energy_transferred", "energy transferred to the damper, x0^T W_d(j) x0", transfer.transferred);
     series("energy_stored", "stored energy, x0^T (W_d - W_d(j)) x0", transfer.stored);
     series("error_stored", "stored energy minus that of the exact theory", error);
-    file.number(group, "norm_difference", "1", "2-norm of W_d - W", norms.difference);
-    file.number(group, "norm_difference_displacements", "1",
-                "2-norm of W_d - W, W_d with the displacements of the steps", norms.displacements);
-    file.number(group, "norm_theory", "1", "2-norm of W", norms.theory);
+    out.number("norm_difference", "1", "2-norm of W_d - W", norms.difference);
+    out.number("norm_difference_displacements", "1", "2-norm of W_d - W, W_d with the displacements of the steps",
+               norms.displacements);
+    out.number("norm_theory", "1", "2-norm of W", norms.theory);
   }
 
   const Experiment& experiment_;
 };
 
 std::unique_ptr<Study> make_energy_transfer(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
-  refuse_external_forces(recipe, mistakes);
-  refuse_nonlinear_couplings(recipe, experiment, mistakes);
   const Section& study = recipe.study;
-  if (!experiment.system().is_linear()) {
-    mistakes.add(study.where("kind"),
-                 "an energy-transfer study needs a linear system, but the potential of this one is not quadratic");
-    return nullptr;
-  }
-  bool any_open = false;
+  check_needs({.linear_system = true,
+               .no_external_forces = true,
+               .linear_couplings = true,
+               .examined = "[[integrators]] with on = \"open\"",
+               .has_examined = !std::ranges::all_of(experiment.cases(), &Case::closed)},
+              recipe, experiment, mistakes);
+  if (!experiment.system().is_linear()) return nullptr;
   for (const Case& this_case : experiment.cases()) {
     if (this_case.closed) continue;
-    any_open = true;
     const SlowestMotion slowest = slowest_motion_of_flow(system_matrix(experiment.make_problem(this_case)));
     if (!slowest.decays()) {
       mistakes.add(study.where("kind"), fmt::format("the open system of `{}` has an undamped mode, so that its "
@@ -189,7 +186,6 @@ std::unique_ptr<Study> make_energy_transfer(const Recipe& recipe, const Experime
                                                     this_case.name, describe(slowest)));
     }
   }
-  if (!any_open) mistakes.add(study.where("kind"), "an energy-transfer study needs an integrator with on = \"open\"");
   return std::make_unique<EnergyTransferStudy>(experiment);
 }
 

@@ -81,31 +81,19 @@ std::optional<Failure> measure(const Experiment& experiment, const Case& this_ca
       force_error = std::max(force_error, std::abs(force_at_start[i * axes + axis] - force_formula[i * axes + axis]));
     }
   }
-  const std::string group = "memory-kernel/" + this_case.name + "/" + environment.name();
-  Dimension axis{"axis", {}, "1", "axis, counted from 0"};
-  for (std::size_t i = 0; i < axes; ++i) axis.values.push_back(static_cast<double>(i));
-  const Dimension over_time[] = {{"time", times, "s", "time"}};
-  const Dimension over_both[] = {over_time[0], axis};
-  file.array(group, {"kernel", "N/m", "measured memory kernel", {"time"}}, over_time, kernel);
-  if (!formula.empty()) {
-    file.array(group, {"kernel_formula", "N/m", "memory kernel by its formula", {"time"}}, over_time, formula);
-  }
-  if (!limit.empty()) {
-    file.array(group, {"kernel_limit", "N/m", "memory kernel of infinitely many sites", {"time"}}, over_time, limit);
-  }
-  file.array(group, {"kernel_integral", "kg/s", "integral of the measured kernel from 0", {"time"}}, over_time,
-             integral);
-  file.array(group, {"random_force", "N", "measured force on the clamped particle", {"time", "axis"}}, over_both,
-             force_at_start);
-  if (!formula.empty()) {
-    file.number(group, "kernel_error", "N/m", "largest difference of the measured kernel from its formula",
-                kernel_error);
-  }
+  const GroupWriter out(file, "memory-kernel/" + this_case.name + "/" + environment.name());
+  const Dimension time{"time", times, "s", "time"}, axis = counted_dimension("axis", axes, "axis, counted from 0");
+  out.array("kernel", "N/m", "measured memory kernel", {time}, kernel);
+  if (!formula.empty()) out.array("kernel_formula", "N/m", "memory kernel by its formula", {time}, formula);
+  if (!limit.empty()) out.array("kernel_limit", "N/m", "memory kernel of infinitely many sites", {time}, limit);
+  out.array("kernel_integral", "kg/s", "integral of the measured kernel from 0", {time}, integral);
+  out.array("random_force", "N", "measured force on the clamped particle", {time, axis}, force_at_start);
+  if (!formula.empty())
+    out.number("kernel_error", "N/m", "largest difference of the measured kernel from its formula", kernel_error);
   if (!force_formula.empty()) {
-    file.array(group, {"random_force_formula", "N", "random force by its formula", {"time", "axis"}}, over_both,
-               force_formula);
-    file.number(group, "random_force_error", "N", "largest difference of the measured random force from its formula",
-                force_error);
+    out.array("random_force_formula", "N", "random force by its formula", {time, axis}, force_formula);
+    out.number("random_force_error", "N", "largest difference of the measured random force from its formula",
+               force_error);
   }
   return std::nullopt;
 }

@@ -183,26 +183,23 @@ class ReductionStudy final : public Study {
       if (std::isnan(first_step) && largest > threshold) first_step = closed.step[k];
     }
     const std::string group = "reduction/" + pair.closed->name;
-    Dimension time{"time", closed.time, "s", "time"};
-    Dimension particle{"particle", {}, "1", "particle, counted from 0"};
-    for (int i = 0; i < particles; ++i) particle.values.push_back(i);
-    const Dimension dimensions[] = {time, particle};
-    file.array(
-        group,
-        {"difference", "m", "largest difference of a coordinate between closed and reduced run", {"time", "particle"}},
-        dimensions, differences);
-    file.number(group, "amplitude", "m", "largest coordinate of the reduced run", amplitude);
-    file.number(group, "echo_time", "s", "theoretical time of the first echo, t_r", echo);
-    file.number(group, "until_echo", "m", "largest difference until t_r", max_until);
-    file.number(group, "after_echo", "m", "largest difference after t_r", max_after);
-    file.number(group, "first_difference_step", "1", "first recorded step whose difference exceeds the threshold",
-                first_step);
-    if (!closed.p.empty()) compare_momenta(closed, open, {time, particle}, group, file);
+    const GroupWriter out(file, group);
+    const std::vector<Dimension> dimensions{
+        {"time", closed.time, "s", "time"},
+        counted_dimension("particle", static_cast<std::size_t>(particles), "particle, counted from 0")};
+    out.array("difference", "m", "largest difference of a coordinate between closed and reduced run", dimensions,
+              differences);
+    out.number("amplitude", "m", "largest coordinate of the reduced run", amplitude);
+    out.number("echo_time", "s", "theoretical time of the first echo, t_r", echo);
+    out.number("until_echo", "m", "largest difference until t_r", max_until);
+    out.number("after_echo", "m", "largest difference after t_r", max_after);
+    out.number("first_difference_step", "1", "first recorded step whose difference exceeds the threshold", first_step);
+    if (!closed.p.empty()) compare_momenta(closed, open, dimensions, out);
     file.attribute("reduced", pair.open->name, group);
   }
 
   void compare_momenta(const PathRecorder::Path& closed, const PathRecorder::Path& open,
-                       std::vector<Dimension> dimensions, const std::string& group, ResultFile& file) const {
+                       std::vector<Dimension> dimensions, const GroupWriter& out) const {
     const int particles = experiment_.system().particles, axes = experiment_.system().axes;
     std::vector<double> differences, canonical_differences;
     for (std::size_t k = 0; k < closed.time.size(); ++k) {
@@ -214,27 +211,15 @@ class ReductionStudy final : public Study {
         canonical_differences.push_back(largest(closed.canonical));
       }
     }
-    file.array(group,
-               {"difference_p",
-                "kg m/s",
-                "largest difference of a momentum m v between closed and reduced run",
-                {"time", "particle"}},
-               dimensions, differences);
-    file.array(group,
-               {"difference_canonical_p",
-                "kg m/s",
-                "largest difference of a canonical momentum between closed and reduced run",
-                {"time", "particle"}},
-               dimensions, canonical_differences);
-    Dimension axis{"axis", {}, "1", "axis, counted from 0"};
-    for (int i = 0; i < axes; ++i) axis.values.push_back(i);
-    dimensions.push_back(axis);
-    file.array(group,
-               {"canonical_p",
-                "kg m/s",
-                "canonical momentum, m v minus the momenta of the sites of lines that end at the particle",
-                {"time", "particle", "axis"}},
-               dimensions, closed.canonical);
+    out.array("difference_p", "kg m/s", "largest difference of a momentum m v between closed and reduced run",
+              dimensions, differences);
+    out.array("difference_canonical_p", "kg m/s",
+              "largest difference of a canonical momentum between closed and reduced run", dimensions,
+              canonical_differences);
+    dimensions.push_back(counted_dimension("axis", static_cast<std::size_t>(axes), "axis, counted from 0"));
+    out.array("canonical_p", "kg m/s",
+              "canonical momentum, m v minus the momenta of the sites of lines that end at the particle", dimensions,
+              closed.canonical);
   }
 
   const Experiment& experiment_;

@@ -1,22 +1,33 @@
-// Checks of several studies: external forces, and names of integrators that clash with others in the results.
+// What studies need of a recipe.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "recipe/mistakes.hpp"
 #include "driver/experiment.hpp"
+#include "recipe/mistakes.hpp"
 #include "recipe/recipe.hpp"
 
 namespace bathline {
 
-/// Adds a mistake for each force, drive or magnetic field of the recipe's system.
-void refuse_external_forces(const Recipe& recipe, Mistakes& mistakes);
-/// Adds a mistake for each integrator that has, or whose damping follows from, an environment on a nonlinear coupling.
-/// @note Collective.
-void refuse_nonlinear_couplings(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes);
-/// Adds a mistake for each integrator with a name among `names`, which the study's group contains besides the
-/// integrators.
-void refuse_reserved_names(const Recipe& recipe, const std::vector<std::string>& names, Mistakes& mistakes);
+/// The needs of a study, each with one sentence for recipes that do not meet it.
+struct StudyNeeds {
+  bool linear_system = false;       ///< a quadratic potential
+  bool no_external_forces = false;  ///< no force, drive or magnetic field of the system
+  bool linear_couplings = false;    ///< no environment, nor damping that follows from one, on a nonlinear coupling
+  /// The integrators that the study examines, in words, of which there must be one; and whether there is.
+  std::string examined = {};
+  bool has_examined = true;
+  /// Groups of the results besides those of the integrators, which must have other names.
+  std::vector<std::string> reserved_names = {};
+};
+
+/// Adds a mistake for every need that is not met. @note Collective.
+void check_needs(const StudyNeeds& needs, const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes);
+
+/// Adds a mistake for each environment on a nonlinear coupling. @note Collective.
+inline void refuse_nonlinear_couplings(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
+  check_needs({.linear_couplings = true}, recipe, experiment, mistakes);
+}
 
 }  // namespace bathline

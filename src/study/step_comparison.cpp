@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "driver/time_loop.hpp"
+
 namespace bathline {
 
 void LargestValues::end_record() {
@@ -33,6 +35,18 @@ std::optional<Failure> compare_steps(const Case& this_case, std::int64_t every, 
   problem.communicator().broadcast(std::span<std::int64_t>(&failed_step, 1));
   if (failed_step == 0) return std::nullopt;
   return Failure{failed_step, 0.0, comparison.reason};
+}
+
+std::optional<CaseFailure> SecondRunStudy::run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) {
+  if (std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, checkpoints, {}))
+    return failure;
+  for (const Case& this_case : experiment_.cases()) {
+    if (!is_examined(this_case)) continue;
+    if (const std::optional<Failure> failure = examine(this_case, file, progress))
+      return CaseFailure{this_case.name, *failure};
+    file.flush();
+  }
+  return std::nullopt;
 }
 
 }  // namespace bathline

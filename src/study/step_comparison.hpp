@@ -1,4 +1,4 @@
-// Runs that are taken a second time, one step after the other, to compare every step with another computation of it.
+// Studies that take runs a second time, one step after the other, to compare every step with another computation of it.
 #pragma once
 
 #include <cmath>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "driver/experiment.hpp"
-#include "driver/progress.hpp"
+#include "driver/study.hpp"
 #include "study/theory/contact_step.hpp"
 
 namespace bathline {
@@ -52,5 +52,19 @@ struct StepComparison {
 /// Collective.
 std::optional<Failure> compare_steps(const Case& this_case, std::int64_t every, Problem& problem, Progress& progress,
                                      const StepComparison& comparison);
+
+/// A study that records all runs, and then examines some of them a second time.
+class SecondRunStudy : public Study {
+ public:
+  explicit SecondRunStudy(const Experiment& experiment) : experiment_(experiment) {}
+  std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) final;
+
+ protected:
+  virtual bool is_examined(const Case& this_case) const = 0;
+  /// Examines a run and writes the results. @note Collective.
+  virtual std::optional<Failure> examine(const Case& this_case, ResultFile& file, Progress& progress) = 0;
+
+  const Experiment& experiment_;
+};
 
 }  // namespace bathline

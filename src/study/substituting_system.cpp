@@ -18,7 +18,6 @@
 #include <optional>
 
 #include "driver/output_times.hpp"
-#include "driver/time_loop.hpp"
 #include "solve/dense.hpp"
 #include "study/catalogue.hpp"
 #include "study/shared_checks.hpp"
@@ -74,27 +73,16 @@ struct MeasuredDefects {
   std::optional<OffsetComparison> offset;
 };
 
-class SubstitutingSystemStudy final : public Study {
+class SubstitutingSystemStudy final : public SecondRunStudy {
  public:
   SubstitutingSystemStudy(const Experiment& experiment, std::optional<double> offset)
-      : experiment_(experiment), offset_(offset) {}
-
-  std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) override {
-    if (std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, checkpoints, {}))
-      return failure;
-    for (const Case& this_case : experiment_.cases()) {
-      if (!has_substituting_system(this_case)) continue;
-      MeasuredDefects measured;
-      if (const std::optional<Failure> failure = examine(this_case, progress, measured))
-        return CaseFailure{this_case.name, *failure};
-      write(file, this_case, measured);
-    }
-    return std::nullopt;
-  }
+      : SecondRunStudy(experiment), offset_(offset) {}
 
  private:
-  /// @note Collective.
-  std::optional<Failure> examine(const Case& this_case, Progress& progress, MeasuredDefects& measured) const {
+  bool is_examined(const Case& this_case) const override { return has_substituting_system(this_case); }
+
+  std::optional<Failure> examine(const Case& this_case, ResultFile& file, Progress& progress) override {
+    MeasuredDefects measured;
     Problem problem = experiment_.make_problem(this_case);
     problem.prepare();
     const SubstitutingSystem system(problem.system(), problem.damping(), this_case.step);
@@ -133,75 +121,63 @@ class SubstitutingSystemStudy final : public Study {
       measured.stiffness.insert(measured.stiffness.end(), substitute.stiffness.begin(), substitute.stiffness.end());
       if (measured.offset) measured.offset->record(curve);
     };
-    return compare_steps(this_case, experiment_.output().every, problem, progress,
-                         {this_case.name + ", substituting system", "", compare, end_record});
+    const std::optional<Failure> failure =
+        compare_steps(this_case, experiment_.output().every, problem, progress,
+                      {this_case.name + ", substituting system", "", compare, end_record});
+    if (!failure) write(file, this_case, measured);
+    return failure;
   }
 
   void write(ResultFile& file, const Case& this_case, const MeasuredDefects& measured) const {
-    const std::string group = "substituting-system/" + this_case.name;
+    const GroupWriter out(file, "substituting-system/" + this_case.name);
     const Dimension time = output_times(experiment_, this_case);
-    const auto series = [&](const char* name, const char* units, const std::string& long_name,
-                            std::span<const double> values) {
-      file.array(group, {name, units, long_name, {}}, std::span(&time, 1), values);
-    };
-    const auto number = [&](const std::string& name, const char* units, const char* long_name, double value) {
-      file.number(group, name, units, long_name, value);
-    };
     for (std::size_t i = 0; i < std::size(substitute_measures); ++i) {
       const auto& [name, units, what] = substitute_measures[i];
-      series(name, units, fmt::format("largest {} since the record before", what), measured.steps.by_record(i));
-      file.number(group, fmt::format("largest_{}", name), units, fmt::format("largest {} overall", what),
-                  measured.steps.overall(i));
+      out.array(name, units, fmt::format("largest {} since the record before", what), {time},
+                measured.steps.by_record(i));
+      out.number(fmt::format("largest_{}", name), units, fmt::format("largest {} overall", what),
+                 measured.steps.overall(i));
     }
     const std::span<const double> undefined(measured.undefined.data(), measured.undefined.size() - 1);
-    series("undefined", "1", "components without substitute since the record before", undefined);
-    Dimension particle{"particle", {}, "1", "particle, counted from 0"};
-    for (int i = 0; i < experiment_.system().size(); ++i) particle.values.push_back(i);
-    const Dimension both[] = {time, particle};
-    file.array(group, {"stiffness", "N/m", "stiffness of the substitute in the last step", {}}, both,
-               measured.stiffness);
+    out.array("undefined", "1", "components without substitute since the record before", {time}, undefined);
+    const std::vector<Dimension> both{
+        time, counted_dimension("particle", static_cast<std::size_t>(experiment_.system().size()),
+                                "particle, counted from 0")};
+    out.array("stiffness", "N/m", "stiffness of the substitute in the last step", both, measured.stiffness);
     if (measured.offset) {
       const OffsetComparison& offset = *measured.offset;
-      file.array(group, {"offset_q", "m", "position of the substitute from the offset initial state", {}}, both,
-                 offset.substitute_q);
-      file.array(group, {"offset_damped_q", "m", "position of the damped system from the offset initial state", {}},
-                 both, offset.damped_q);
-      series("area", "J s", "area z^T J w of the curve and the offset substitute", offset.substitute_area);
-      series("damped_area", "J s", "area z^T J w of the curve and the offset damped system", offset.damped_area);
+      out.array("offset_q", "m", "position of the substitute from the offset initial state", both, offset.substitute_q);
+      out.array("offset_damped_q", "m", "position of the damped system from the offset initial state", both,
+                offset.damped_q);
+      out.array("area", "J s", "area z^T J w of the curve and the offset substitute", {time}, offset.substitute_area);
+      out.array("damped_area", "J s", "area z^T J w of the curve and the offset damped system", {time},
+                offset.damped_area);
     }
-    number("largest_stiffness", "N/m", "largest component of K~ overall", measured.largest_stiffness);
-    number("damped_defect", "1", "largest entry of F1^T J F1 - J", measured.damped_defect);
-    number("run_difference_q", "m", "largest position of the integrator's step minus F1 z",
-           measured.run_differences.overall(0));
-    number("run_difference_p", "kg m/s", "largest momentum of the integrator's step minus F1 z",
-           measured.run_differences.overall(1));
-    number("undefined_steps", "1", "steps without substitute", static_cast<double>(measured.undefined_steps));
-    number("undefined_components", "1", "components without substitute, summed over the steps",
-           std::accumulate(undefined.begin(), undefined.end(), 0.0));
-    number("first_undefined_step", "1", "first step without substitute, from 1; 0 if there is none",
-           static_cast<double>(measured.first_undefined_step));
-    file.flush();
+    out.number("largest_stiffness", "N/m", "largest component of K~ overall", measured.largest_stiffness);
+    out.number("damped_defect", "1", "largest entry of F1^T J F1 - J", measured.damped_defect);
+    out.number("run_difference_q", "m", "largest position of the integrator's step minus F1 z",
+               measured.run_differences.overall(0));
+    out.number("run_difference_p", "kg m/s", "largest momentum of the integrator's step minus F1 z",
+               measured.run_differences.overall(1));
+    out.number("undefined_steps", "1", "steps without substitute", static_cast<double>(measured.undefined_steps));
+    out.number("undefined_components", "1", "components without substitute, summed over the steps",
+               std::accumulate(undefined.begin(), undefined.end(), 0.0));
+    out.number("first_undefined_step", "1", "first step without substitute, from 1; 0 if there is none",
+               static_cast<double>(measured.first_undefined_step));
   }
 
-  const Experiment& experiment_;
   std::optional<double> offset_;  // m
 };
 
 std::unique_ptr<Study> make_substituting_system(const Recipe& recipe, const Experiment& experiment,
                                                 Mistakes& mistakes) {
-  refuse_external_forces(recipe, mistakes);
-  refuse_nonlinear_couplings(recipe, experiment, mistakes);
   const Section& study = recipe.study;
-  const std::vector<Case>& cases = experiment.cases();
-  if (std::none_of(cases.begin(), cases.end(), has_substituting_system)) {
-    mistakes.add(study.where("kind"),
-                 "a substituting-system study examines open runs of `time-centred`, but this recipe has no "
-                 "[[integrators]] with method = \"time-centred\" and on = \"open\"");
-  }
-  if (!experiment.system().potential->is_quadratic()) {
-    mistakes.add(study.where("kind"),
-                 "a substituting-system study needs a linear system, but the potential of this one is not quadratic");
-  }
+  check_needs({.linear_system = true,
+               .no_external_forces = true,
+               .linear_couplings = true,
+               .examined = "[[integrators]] with method = \"time-centred\" and on = \"open\"",
+               .has_examined = std::ranges::any_of(experiment.cases(), has_substituting_system)},
+              recipe, experiment, mistakes);
   std::optional<double> offset;
   if (study.has("offset")) offset = study.number("offset");
   return std::make_unique<SubstitutingSystemStudy>(experiment, offset);

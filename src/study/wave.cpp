@@ -12,6 +12,7 @@
 
 #include "driver/time_loop.hpp"
 #include "study/catalogue.hpp"
+#include "study/shared_checks.hpp"
 #include "study/theory/line_fit.hpp"
 
 namespace bathline {
@@ -110,18 +111,17 @@ class WaveStudy final : public Study {
       echo = wave.time[k];
       break;
     }
-    const Dimension snapshot_time[] = {{"snapshot_time", wave.snapshot_time, "s", "time of the snapshot"}};
-    const Dimension time[] = {{"time", wave.time, "s", "time"}};
-    file.array("wave", {"front_site", "1", "farthest displaced site, counted from 1; 0: none", {"snapshot_time"}},
-               snapshot_time, wave.front_site);
-    file.array("wave", {"incoming_velocity", "m/s", "velocity of the incoming wave at the head", {"time"}}, time,
-               wave.incoming);
-    file.number("wave", "front_speed", "sites/s", "measured speed of the front", fit_line(t, x).slope);
-    file.number("wave", "echo_time", "s", "measured time of the first echo at the head", echo);
+    const GroupWriter out(file, "wave");
+    out.array("front_site", "1", "farthest displaced site, counted from 1; 0: none",
+              {{"snapshot_time", wave.snapshot_time, "s", "time of the snapshot"}}, wave.front_site);
+    out.array("incoming_velocity", "m/s", "velocity of the incoming wave at the head",
+              {{"time", wave.time, "s", "time"}}, wave.incoming);
+    out.number("front_speed", "sites/s", "measured speed of the front", fit_line(t, x).slope);
+    out.number("echo_time", "s", "measured time of the first echo at the head", echo);
     // On a line of unequal sites the speed varies, and the first echo is that of the first difference.
     if (const std::optional<double> speed = line.properties().front_speed) {
-      file.number("wave", "front_speed_theory", "sites/s", "sqrt(lambda/M)", *speed);
-      file.number("wave", "echo_time_theory", "s", "2 sites sqrt(M/lambda)", line.properties().echo.time);
+      out.number("front_speed_theory", "sites/s", "sqrt(lambda/M)", *speed);
+      out.number("echo_time_theory", "s", "2 sites sqrt(M/lambda)", line.properties().echo.time);
     }
     file.attribute("integrator", this_case.name, "wave");
     return std::nullopt;
@@ -138,9 +138,9 @@ std::unique_ptr<Study> make_wave(const Recipe& recipe, const Experiment& experim
         recipe.study.where("kind"),
         "a wave study needs `snapshots` in [output], the number of steps between two evaluations of the front");
   }
-  if (!examined_case(experiment)) {
-    mistakes.add(recipe.study.where("kind"), "a wave study needs an integrator that is closed with an environment");
-  }
+  check_needs({.examined = "[[integrators]] that are closed with an environment",
+               .has_examined = examined_case(experiment) != nullptr},
+              recipe, experiment, mistakes);
   if (const std::string siteless = experiment.environment_without_sites(); !siteless.empty()) {
     mistakes.add(recipe.study.where("kind"), fmt::format("a wave study needs sites, but `{}` has none", siteless));
   }

@@ -313,7 +313,8 @@ TEST(MpiDuplication, SaysWhatItLacks) {
       "[[environments]]\nkind = \"spring-mass-line\"\nattach = 0\nsites = 5\nM = 1.0\nlambda = 1.0\n";
   const auto method = [](const std::string& rest) { return "[[integrators]]\n" + rest; };
   const auto named =
-      AllOf(HasSubstr("r.toml:"), HasSubstr("doubled-variables study examines open runs of `gamma` and `lob"));
+      AllOf(HasSubstr("r.toml:"),
+            HasSubstr("`doubled-variables` examines [[integrators]] with method = \"gamma\" or \"lobatto\""));
   EXPECT_THAT(RunStudy(recipe(van_der_pol, study, method("method = \"rk4\"\non = \"open\"\n"))).report, named);
   EXPECT_THAT(RunStudy(recipe(van_der_pol, study, line + method("method = \"gamma\"\non = \"closed\"\n"))).report,
               named);

@@ -755,12 +755,11 @@ TEST(Ensemble, FitsASlopeWithTheWeightsOfItsErrors) {
   EXPECT_NEAR(weighted_slope(x, y, error).slope, 2.0, 1e-14);
   // Two points of logarithms ln 2 apart with relative errors of 0.1 and 0.2.
   const std::vector<double> two = {1.0, 2.0}, known = {0.1, 0.6};
-  const WeightedSlope found = weighted_slope(two, std::vector<double>{1.0, 3.0}, known);
+  const LineFit found = weighted_slope(two, std::vector<double>{1.0, 3.0}, known);
   EXPECT_NEAR(found.slope, std::log2(3.0), 1e-14);
   EXPECT_NEAR(found.error, std::sqrt(0.1 * 0.1 + 0.2 * 0.2) / std::log(2.0), 1e-14);
   // A point with a very large error has no influence.
-  const WeightedSlope without =
-      weighted_slope(x, std::vector<double>{1.0, 4.0, 7.0}, std::vector<double>{0.1, 0.1, 1e9});
+  const LineFit without = weighted_slope(x, std::vector<double>{1.0, 4.0, 7.0}, std::vector<double>{0.1, 0.1, 1e9});
   EXPECT_NEAR(without.slope, 2.0, 1e-8);
 }
 
@@ -781,7 +780,7 @@ of = "x0_dot^2 - 0.5"
   const auto number = [&](const std::string& name) { return run.values("ensemble/" + name).front(); };
   const std::vector<double> steps = {0.05, 0.1}, means = {number("run/vv_mean"), number("long/vv_mean")},
                             errors = {number("run/vv_mean_error"), number("long/vv_mean_error")};
-  const WeightedSlope expected = weighted_slope(steps, means, errors);
+  const LineFit expected = weighted_slope(steps, means, errors);
   EXPECT_NEAR(number("order_slope"), expected.slope, 1e-10 * std::abs(expected.slope));
   EXPECT_NEAR(number("order_slope_error"), expected.error, 1e-10 * expected.error);
 

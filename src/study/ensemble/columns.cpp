@@ -6,20 +6,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "driver/output_times.hpp"
 
 namespace bathline {
 
 namespace {
-
-/// A dimension whose values count from `first`.
-Dimension counted(const std::string& name, std::size_t count, const std::string& long_name, double first = 0.0) {
-  Dimension dimension{name, std::vector<double>(count), "1", long_name};
-  std::iota(dimension.values.begin(), dimension.values.end(), first);
-  return dimension;
-}
 
 Dimension bins_of(const MeasuredQuantity& quantity) {
   return {quantity.name + "_bin", quantity.bins->centres(), quantity.units, "centre of a bin of " + quantity.name};
@@ -85,12 +77,13 @@ EnsembleColumns::EnsembleColumns(const Experiment& experiment, const EnsembleOpt
                                    std::max<std::size_t>(possible, 1));
   }
   const auto particles = static_cast<std::size_t>(system.particles);
-  lag = counted("lag", lags, "lag");
+  lag = counted_dimension("lag", lags, "lag");
   lag.units = "s";
   for (double& t : lag.values) t *= spacing;
-  particle = counted("particle", particles, "particle, counted from 0");
-  axis = counted("axis", static_cast<std::size_t>(system.axes), "axis, counted from 0");
-  realisation = counted("realisation", static_cast<std::size_t>(options.realisations), "realisation, counted from 0");
+  particle = counted_dimension("particle", particles, "particle, counted from 0");
+  axis = counted_dimension("axis", static_cast<std::size_t>(system.axes), "axis, counted from 0");
+  realisation =
+      counted_dimension("realisation", static_cast<std::size_t>(options.realisations), "realisation, counted from 0");
 
   const std::size_t kinetic = 2 * dofs;
   const std::vector<Dimension> by_dof{time, particle, axis}, by_particle{time, particle};
@@ -141,7 +134,7 @@ EnsembleColumns::EnsembleColumns(const Experiment& experiment, const EnsembleOpt
     const auto size = static_cast<std::size_t>(profile.size);
     const Dimension dimension = profile.dimension == particle.name
                                     ? particle
-                                    : counted(profile.dimension, size, profile.dimension, profile.first);
+                                    : counted_dimension(profile.dimension, size, profile.dimension, profile.first);
     by_block.push_back({profile.name + "_mean",
                         profile.units,
                         profile.long_name + ", averaged over time and realisations",

@@ -82,13 +82,14 @@ class Group {
         columns_(columns),
         total_(total),
         file_(file),
-        name_("ensemble/" + this_case.name) {}
+        name_("ensemble/" + this_case.name),
+        out_(file, name_) {}
 
   void write() {
-    number("step", "s", "time step", case_.step);
+    out_.number("step", "s", "time step", case_.step);
     const Eigen::VectorXd damping = experiment_.make_open_problem(case_).damping().diagonal();
-    array("damping", "kg/s", "damping constant of each degree of freedom in open runs",
-          {columns_.particle, columns_.axis}, {damping.data(), static_cast<std::size_t>(damping.size())});
+    out_.array("damping", "kg/s", "damping constant of each degree of freedom in open runs",
+               {columns_.particle, columns_.axis}, {damping.data(), static_cast<std::size_t>(damping.size())});
     file_.attribute("realisations", options_.realisations, name_);
     write_columns(columns_.by_realisation, total_.moments.by_realisation);
     write_columns(columns_.by_block, total_.moments.by_block);
@@ -105,14 +106,6 @@ class Group {
  private:
   using Dimensions = std::vector<Dimension>;
 
-  void array(const std::string& name, const std::string& units, const std::string& long_name,
-             const Dimensions& dimensions, std::span<const double> values) {
-    file_.array(name_, {name, units, long_name, {}}, dimensions, values);
-  }
-  void number(const std::string& name, const std::string& units, const std::string& long_name, double value) {
-    file_.number(name_, name, units, long_name, value);
-  }
-
   void write_columns(const std::vector<EnsembleColumn>& columns, const Moments& moments) {
     std::size_t begin = 0;
     for (const EnsembleColumn& column : columns) {
@@ -121,9 +114,9 @@ class Group {
       if (column.name.empty()) continue;
       for (double& value : estimate.mean) value *= column.scale;
       for (double& value : estimate.error) value *= column.scale;
-      array(column.name, column.units, column.long_name, column.dimensions, estimate.mean);
-      array(column.name + "_error", column.units, "standard error of the " + column.long_name, column.dimensions,
-            estimate.error);
+      out_.array(column.name, column.units, column.long_name, column.dimensions, estimate.mean);
+      out_.array(column.name + "_error", column.units, "standard error of the " + column.long_name, column.dimensions,
+                 estimate.error);
       estimates_[column.name] = std::move(estimate);
     }
   }
@@ -137,9 +130,9 @@ class Group {
       error.push_back(variance.back() * std::sqrt(2.0 / (n - 1.0)));
     }
     const Dimensions dimensions{columns_.time, columns_.particle, columns_.axis};
-    array(name, units, long_name, dimensions, variance);
-    array(name + "_error", units, "standard error of the " + long_name + ", for a normal distribution", dimensions,
-          error);
+    out_.array(name, units, long_name, dimensions, variance);
+    out_.array(name + "_error", units, "standard error of the " + long_name + ", for a normal distribution", dimensions,
+               error);
   }
 
   /// The comparison with equilibrium at the temperature of the environments, if they have one.
@@ -147,17 +140,17 @@ class Group {
     const double kt = temperature(experiment_, case_);
     if (!(kt > 0.0)) return;
     const double expected = 0.5 * kt * static_cast<double>(columns_.axis.length());
-    number("kinetic_expected", "J", "axes times kT/2", expected);
-    array("kinetic_deviation", "1", "deviation from equipartition in standard errors", {columns_.particle},
-          deviations(estimates_.at("kinetic_mean"), std::vector<double>(columns_.particle.length(), expected)));
+    out_.number("kinetic_expected", "J", "axes times kT/2", expected);
+    out_.array("kinetic_deviation", "1", "deviation from equipartition in standard errors", {columns_.particle},
+               deviations(estimates_.at("kinetic_mean"), std::vector<double>(columns_.particle.length(), expected)));
     if (columns_.lag.length() == 0) return;
     const std::vector<double> theory = langevin_correlation(experiment_, case_, columns_, kt);
     if (theory.empty()) return;
     const Dimensions dimensions{columns_.lag, columns_.particle};
-    array("velocity_autocorrelation_theory", "m2/s2", "velocity autocorrelation of the Langevin equation", dimensions,
-          theory);
-    array("correlation_deviation", "1", "deviation from the Langevin equation in standard errors", dimensions,
-          deviations(estimates_.at("velocity_autocorrelation"), theory));
+    out_.array("velocity_autocorrelation_theory", "m2/s2", "velocity autocorrelation of the Langevin equation",
+               dimensions, theory);
+    out_.array("correlation_deviation", "1", "deviation from the Langevin equation in standard errors", dimensions,
+               deviations(estimates_.at("velocity_autocorrelation"), theory));
   }
 
   void write_quantity(std::size_t index) {
@@ -172,10 +165,10 @@ class Group {
       double variance_of_squares = 0.0;
       for (const double value : values)
         variance_of_squares += std::pow((value - mean.mean[0]) * (value - mean.mean[0]) - variance, 2) / (n - 1.0);
-      number(name + "_variance", squared(quantity.units), "variance of " + name + " at the end over realisations",
-             variance);
-      number(name + "_variance_error", squared(quantity.units), "standard error of the variance of " + name,
-             std::sqrt(variance_of_squares / n));
+      out_.number(name + "_variance", squared(quantity.units), "variance of " + name + " at the end over realisations",
+                  variance);
+      out_.number(name + "_variance_error", squared(quantity.units), "standard error of the variance of " + name,
+                  std::sqrt(variance_of_squares / n));
     }
     if (quantity.bins && quantity.expected) write_expected(quantity, estimates_.at(name + "_density"));
   }
@@ -193,10 +186,11 @@ class Group {
     std::vector<double> deviation = deviations(density, expected);
     for (std::size_t i = 0; i < expected.size(); ++i) deviation[i] = density.error[i] == 0.0 ? 0.0 : deviation[i];
     const Dimensions bins{{quantity.name + "_bin", quantity.bins->centres(), "", ""}};  // is in the file
-    array(quantity.name + "_density_expected", per(quantity.units), "expected probability density of " + quantity.name,
-          bins, expected);
-    array(quantity.name + "_density_deviation", "1",
-          "deviation from the expected density in standard errors; expected errors for empty bins", bins, deviation);
+    out_.array(quantity.name + "_density_expected", per(quantity.units),
+               "expected probability density of " + quantity.name, bins, expected);
+    out_.array(quantity.name + "_density_deviation", "1",
+               "deviation from the expected density in standard errors; expected errors for empty bins", bins,
+               deviation);
   }
 
   /// The rate is the number of passages divided by the total waiting time of the realisations, both since burn-in: the
@@ -233,21 +227,21 @@ class Group {
       survival.push_back(1.0 - static_cast<double>(passed) / n);
       error.push_back(std::sqrt(survival.back() * (1.0 - survival.back()) / n));
     }
-    array(name + "_survival", "1", "fraction of the realisations without a " + name + " so far", {columns_.time},
-          survival);
-    array(name + "_survival_error", "1", "standard error of the survival", {columns_.time}, error);
-    number(name + "_fraction", "1", "fraction of the realisations with a " + name + " before the end",
-           static_cast<double>(sorted.size()) / n);
-    number(name + "_fraction_error", "1", "standard error of that fraction", error.back());
-    number(name + "_mean", "s",
-           "mean time since burn-in until the first " + name +
-               ": waiting time of all realisations over the number of passages, infinite without any",
-           mean_time);
-    number(name + "_mean_error", "s", "standard error of the mean time until the first " + name, mean_error);
-    number(name + "_count", "1", "realisations with a " + name + " since burn-in", count);
-    number(name + "_rate", "1/s", "rate of the first " + name, count / waited);
-    number(name + "_rate_error", "1/s", "standard error of the rate of the first " + name,
-           std::sqrt(std::max(count, 1.0)) / waited);
+    out_.array(name + "_survival", "1", "fraction of the realisations without a " + name + " so far", {columns_.time},
+               survival);
+    out_.array(name + "_survival_error", "1", "standard error of the survival", {columns_.time}, error);
+    out_.number(name + "_fraction", "1", "fraction of the realisations with a " + name + " before the end",
+                static_cast<double>(sorted.size()) / n);
+    out_.number(name + "_fraction_error", "1", "standard error of that fraction", error.back());
+    out_.number(name + "_mean", "s",
+                "mean time since burn-in until the first " + name +
+                    ": waiting time of all realisations over the number of passages, infinite without any",
+                mean_time);
+    out_.number(name + "_mean_error", "s", "standard error of the mean time until the first " + name, mean_error);
+    out_.number(name + "_count", "1", "realisations with a " + name + " since burn-in", count);
+    out_.number(name + "_rate", "1/s", "rate of the first " + name, count / waited);
+    out_.number(name + "_rate_error", "1/s", "standard error of the rate of the first " + name,
+                std::sqrt(std::max(count, 1.0)) / waited);
   }
 
   std::vector<double> write_per_realisation(const std::string& name, const std::string& units,
@@ -256,7 +250,7 @@ class Group {
     for (std::size_t i = column; i < total_.per_realisation.size(); i += options_.measurements.per_realisation()) {
       values.push_back(total_.per_realisation[i]);
     }
-    array(name, units, long_name, {columns_.realisation}, values);
+    out_.array(name, units, long_name, {columns_.realisation}, values);
     return values;
   }
 
@@ -273,7 +267,7 @@ class Group {
       }
       Dimensions dimensions = column.dimensions;
       dimensions.insert(dimensions.begin(), path);
-      array(column.name, column.units, column.long_name, dimensions, values);
+      out_.array(column.name, column.units, column.long_name, dimensions, values);
       begin += column.size();
     }
   }
@@ -285,6 +279,7 @@ class Group {
   const EnsembleTotals& total_;
   ResultFile& file_;
   std::string name_;
+  GroupWriter out_;
   std::map<std::string, Estimate> estimates_;  // of the columns, by name
 };
 

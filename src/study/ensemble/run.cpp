@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "steppers/batch_stepper.hpp"
+#include "driver/archive.hpp"
 #include "driver/output_times.hpp"
 #include "driver/resumable_tasks.hpp"
 #include "study/ensemble/recording.hpp"
@@ -45,7 +46,7 @@ class EnsembleStudy final : public Study {
               teams = (world.size() + options_.ranks_per_realisation - 1) / options_.ranks_per_realisation;
     const Communicator local = world.split(team);
     if (const CheckpointReader* from = checkpoints.from()) {
-      restore_from(from, [&] { restore(*from); });
+      restore_from(from, [&] { serialise(Archive(*from, "ensemble")); });
       file.remove("ensemble");  // is written again
     }
     const std::size_t complete = totals_.empty() ? 0 : totals_.size() - 1;
@@ -63,9 +64,9 @@ class EnsembleStudy final : public Study {
       const std::int64_t batches_together = batches_at_once(this_case, columns, ledger, teams),
                          at_once = std::max<std::int64_t>(batches_together, 1);
       while (i + 1 == totals_.size() && done_ < batches()) {
-        checkpoint_points.checkpoint_if_due(this_case.name, steps_done(),
-                                            teams * at_once * batch_size * this_case.steps,
-                                            [&](CheckpointWriter& checkpoint) { save(checkpoint); });
+        checkpoint_points.checkpoint_if_due(
+            this_case.name, steps_done(), teams * at_once * batch_size * this_case.steps,
+            [&](CheckpointWriter& checkpoint) { serialise(Archive(checkpoint, "ensemble")); });
         std::vector<double> results;
         std::optional<Failure> failure;
         const std::int64_t first = done_ + team * at_once, last = std::min(batches(), first + at_once);
@@ -102,49 +103,28 @@ class EnsembleStudy final : public Study {
     return steps;
   }
 
-  static std::string moments_name(std::size_t index, std::size_t part) {
-    return fmt::format("moments-{}-{}", index, part);
-  }
-
-  /// @note Collective.
-  void save(CheckpointWriter& checkpoint) const {
-    const double numbers[] = {static_cast<double>(totals_.size() - 1), static_cast<double>(done_)};
-    checkpoint.numbers("case", {&numbers[0], 1});
-    checkpoint.numbers("batches", {&numbers[1], 1});
-    for (std::size_t i = 0; i < totals_.size(); ++i) {
-      EnsembleMoments moments = totals_[i].moments;
-      for (std::size_t part = 0; part < moments.all().size(); ++part) {
-        checkpoint.numbers(moments_name(i, part), moments.all()[part]->numbers());
-      }
-      checkpoint.numbers(fmt::format("kept-{}", i), totals_[i].per_realisation);
-      checkpoint.numbers(fmt::format("paths-{}", i), totals_[i].paths);
+  /// Saves or restores the totals. @note Collective.
+  void serialise(Archive archive) {
+    auto cases = static_cast<std::int64_t>(totals_.size());
+    archive.counts("progress", {&cases, &done_});
+    const auto count = static_cast<std::size_t>(cases);
+    if (count > experiment_.cases().size() || done_ > batches()) throw std::out_of_range("progress");
+    for (std::size_t i = totals_.size(); i < count; ++i) {
+      totals_.push_back({EnsembleMoments(EnsembleColumns(experiment_, options_, experiment_.cases()[i])), {}, {}});
     }
-  }
-
-  /// @note Collective.
-  void restore(const CheckpointReader& from) {
-    const auto last = static_cast<std::size_t>(from.count("case"));
-    done_ = from.count("batches");
-    if (last >= experiment_.cases().size()) throw std::out_of_range("case");
-    if (done_ > batches()) throw std::out_of_range("batches");
-    for (std::size_t i = 0; i <= last; ++i) {
+    for (std::size_t i = 0; i < count; ++i) {
       const EnsembleColumns columns(experiment_, options_, experiment_.cases()[i]);
-      const std::int64_t done = i < last ? options_.realisations : std::min(options_.realisations, done_ * batch_size);
-      const auto read = [&](const std::string& name, std::size_t size) {
-        std::vector<double> numbers = from.numbers(name);
-        if (numbers.size() != size) throw std::out_of_range(name);
-        return numbers;
-      };
-      EnsembleMoments moments(columns);
-      for (std::size_t part = 0; part < moments.all().size(); ++part) {
-        const std::span<double> numbers = moments.all()[part]->numbers();
-        std::ranges::copy(read(moments_name(i, part), numbers.size()), numbers.begin());
-      }
-      totals_.push_back(
-          {std::move(moments),
-           read(fmt::format("kept-{}", i), static_cast<std::size_t>(done) * options_.measurements.per_realisation()),
-           read(fmt::format("paths-{}", i),
-                static_cast<std::size_t>(std::min(done, options_.saved_paths)) * width_of(columns.path))});
+      EnsembleTotals& total = totals_[i];
+      const std::int64_t done =
+          i + 1 < count ? options_.realisations : std::min(options_.realisations, done_ * batch_size);
+      Archive part = archive.group(fmt::format("{}", i));
+      std::vector<std::span<double>> moments;
+      for (Moments* each : total.moments.all()) moments.push_back(each->numbers());
+      part.numbers("moments", moments);
+      part.numbers("kept", total.per_realisation,
+                   static_cast<std::size_t>(done) * options_.measurements.per_realisation());
+      part.numbers("paths", total.paths,
+                   static_cast<std::size_t>(std::min(done, options_.saved_paths)) * width_of(columns.path));
     }
   }
 

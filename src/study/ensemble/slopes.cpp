@@ -66,23 +66,14 @@ std::vector<EnsembleSlope> read_slopes(const Section& study, const Experiment& e
   return slopes;
 }
 
-WeightedSlope weighted_slope(std::span<const double> x, std::span<const double> y, std::span<const double> error) {
-  double weights = 0.0, mean_x = 0.0, mean_y = 0.0;
+LineFit weighted_slope(std::span<const double> x, std::span<const double> y, std::span<const double> error) {
+  std::vector<double> log_x, log_y, relative;
   for (std::size_t i = 0; i < x.size(); ++i) {
-    const double weight = std::pow(y[i] / error[i], 2);
-    weights += weight;
-    mean_x += weight * std::log(x[i]);
-    mean_y += weight * std::log(std::abs(y[i]));
+    log_x.push_back(std::log(x[i]));
+    log_y.push_back(std::log(std::abs(y[i])));
+    relative.push_back(error[i] / y[i]);
   }
-  mean_x /= weights;
-  mean_y /= weights;
-  double squares = 0.0, products = 0.0;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    const double weight = std::pow(y[i] / error[i], 2), from_mean = std::log(x[i]) - mean_x;
-    squares += weight * from_mean * from_mean;
-    products += weight * from_mean * (std::log(std::abs(y[i])) - mean_y);
-  }
-  return {products / squares, 1.0 / std::sqrt(squares)};
+  return fit_weighted_line(log_x, log_y, relative);
 }
 
 void write_slopes(const Experiment& experiment, const EnsembleOptions& options,
@@ -99,7 +90,7 @@ void write_slopes(const Experiment& experiment, const EnsembleOptions& options,
       means.push_back(estimate.mean[0]);
       errors.push_back(estimate.error[0]);
     }
-    const WeightedSlope fit = weighted_slope(steps, means, errors);
+    const LineFit fit = weighted_slope(steps, means, errors);
     const std::string& quantity = options.measurements.quantities[slope.quantity].name;
     file.number("ensemble", slope.name + "_slope", "1", "order in the step of the mean of " + quantity, fit.slope);
     file.number("ensemble", slope.name + "_slope_error", "1", "standard error of that order", fit.error);

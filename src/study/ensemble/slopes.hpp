@@ -2,6 +2,7 @@
 #pragma once
 
 #include "study/ensemble/columns.hpp"
+#include "study/theory/line_fit.hpp"
 
 namespace bathline {
 
@@ -13,10 +14,7 @@ std::vector<EnsembleSlope> read_slopes(const Section& study, const Experiment& e
 
 /// The exponent of |y| ~ x^slope and its standard error, for standard errors `error` of the y: least squares in
 /// logarithms, with the weights (y/error)^2. NaN where fewer than two x differ.
-struct WeightedSlope {
-  double slope, error;
-};
-WeightedSlope weighted_slope(std::span<const double> x, std::span<const double> y, std::span<const double> error);
+LineFit weighted_slope(std::span<const double> x, std::span<const double> y, std::span<const double> error);
 
 /// Writes ensemble/<name>_slope and its error. `totals` is by case.
 void write_slopes(const Experiment& experiment, const EnsembleOptions& options,

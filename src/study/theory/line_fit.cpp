@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <numeric>
 
 namespace bathline {
 
@@ -10,25 +11,29 @@ namespace {
 
 struct Fit {
   double slope = 0.0;
-  double xx = 0.0;                ///< sum of the squared deviations from the mean x
+  double xx = 0.0;                ///< weighted sum of the squared deviations from the mean x
   std::vector<double> residuals;  ///< y minus the line
 };
 
-Fit least_squares(const std::vector<double>& x, const std::vector<double>& y) {
-  const auto n = static_cast<double>(x.size());
+Fit least_squares(const std::vector<double>& x, const std::vector<double>& y, const std::vector<double>& weight) {
+  const double weights = std::accumulate(weight.begin(), weight.end(), 0.0);
   double mean_x = 0.0, mean_y = 0.0, xy = 0.0;
   for (std::size_t i = 0; i < x.size(); ++i) {
-    mean_x += x[i] / n;
-    mean_y += y[i] / n;
+    mean_x += x[i] * weight[i] / weights;
+    mean_y += y[i] * weight[i] / weights;
   }
   Fit fit;
   for (std::size_t i = 0; i < x.size(); ++i) {
-    fit.xx += (x[i] - mean_x) * (x[i] - mean_x);
-    xy += (x[i] - mean_x) * (y[i] - mean_y);
+    fit.xx += weight[i] * (x[i] - mean_x) * (x[i] - mean_x);
+    xy += weight[i] * (x[i] - mean_x) * (y[i] - mean_y);
   }
   fit.slope = xy / fit.xx;
   for (std::size_t i = 0; i < x.size(); ++i) fit.residuals.push_back(y[i] - mean_y - fit.slope * (x[i] - mean_x));
   return fit;
+}
+
+Fit least_squares(const std::vector<double>& x, const std::vector<double>& y) {
+  return least_squares(x, y, std::vector<double>(x.size(), 1.0));
 }
 
 double sum_of_squares(const std::vector<double>& values) {
@@ -60,6 +65,14 @@ LineFit fit_trend(const std::vector<double>& x, const std::vector<double>& y) {
   const Fit fit = least_squares(x, y);
   const double r = correlation(fit.residuals);
   return {.slope = fit.slope, .error = standard_error(fit) * std::sqrt((1.0 + r) / (1.0 - r))};
+}
+
+LineFit fit_weighted_line(const std::vector<double>& x, const std::vector<double>& y,
+                          const std::vector<double>& error) {
+  std::vector<double> weight;
+  for (const double each : error) weight.push_back(1.0 / (each * each));
+  const Fit fit = least_squares(x, y, weight);
+  return {.slope = fit.slope, .error = 1.0 / std::sqrt(fit.xx)};
 }
 
 }  // namespace bathline

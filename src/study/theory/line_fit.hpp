@@ -18,4 +18,8 @@ LineFit fit_line(const std::vector<double>& x, const std::vector<double>& y);
 /// r)/(1 - r)).
 LineFit fit_trend(const std::vector<double>& x, const std::vector<double>& y);
 
+/// The same with values of known standard errors `error`, which give their weights and that of the slope. NaN where
+/// fewer than two x differ.
+LineFit fit_weighted_line(const std::vector<double>& x, const std::vector<double>& y, const std::vector<double>& error);
+
 }  // namespace bathline
