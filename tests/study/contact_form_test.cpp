@@ -130,7 +130,7 @@ TEST(MpiContactForm, OfMethodsWithStagesIsScaledByTheirFactor) {
 TEST(MpiContactForm, SaysWhatItLacks) {
   EXPECT_THAT(
       RunStudy(recipe(plane, "[[integrators]]\nmethod = \"exact\"\non = \"open\"\n", "\"contact-form\"")).report,
-      AllOf(HasSubstr("r.toml:17:"), HasSubstr("examines runs of `herglotz`")));
+      AllOf(HasSubstr("r.toml:17:"), HasSubstr("examines [[integrators]] with the methods `herglotz`")));
   std::string text = recipe("", "[[integrators]]\nmethod = \"gauss\"\non = \"open\"\n", "\"contact-form\"");
   text.replace(text.find("kind = \"contact\"\n"), 17,
                "kind = \"single-oscillator\"\nm = 1.0\nk = 1.0\ndamping = 0.1\nq0 = [1.0]\n");
