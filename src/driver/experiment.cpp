@@ -9,10 +9,11 @@
 #include <map>
 #include <set>
 
-#include "model/variation/control.hpp"
+#include "model/formula/scope.hpp"
 #include "model/natural_lagrangian.hpp"
 #include "model/systems/external_forces.hpp"
 #include "model/table_file.hpp"
+#include "model/variation/control.hpp"
 #include "model/thermal/temperature.hpp"
 
 namespace bathline {
@@ -72,12 +73,13 @@ Experiment::Experiment(const Recipe& recipe, const Program& program, Mistakes& m
   keep_texts_of_files(recipe_.system, communicator());
   keep_texts_of_files(recipe_.study, communicator());
   where_readable([&] { read_end(); });
+  const bool tables_reach_end = !end_ || check_tables_at_end(recipe_.system, *end_, mistakes);
   const bool is_readable = where_readable([&] {
     const SystemKind& kind = *program.catalogues().systems.find(recipe_.system.text("kind"));
     kind.build(recipe_.system, program.catalogues().potentials, system_, mistakes);
   });
   if (system_.size() > 0 && system_.q0.size() == system_.size()) {
-    read_external_forces(recipe_.system, end_, system_, mistakes);
+    read_external_forces(recipe_.system, tables_reach_end ? end_ : std::nullopt, system_, mistakes);
     where_readable([&] { read_temperature(recipe_.system, system_, mistakes); });
     if (end_ && recipe_.system.has("controls")) read_controls(recipe_.system, *end_, system_, mistakes);
   }
@@ -85,6 +87,7 @@ Experiment::Experiment(const Recipe& recipe, const Program& program, Mistakes& m
   where_readable([&] { read_output_plan(mistakes); });
   for (Section& section : recipe_.environments) {
     keep_texts_of_files(section, communicator());
+    if (end_) check_tables_at_end(section, *end_, mistakes);
     keep_temperature_at_start(section, mistakes);
     if (end_) check_temperatures({read_temperature_in_time(section)}, *end_, section, mistakes);
   }

@@ -90,6 +90,8 @@ class Experiment {
   }
   /// Whether an environment of the recipe is white (EnvironmentProperties).
   bool is_white(std::size_t environment) const;
+  /// kT in J of every degree of freedom, for a thermal start of the particles of a case; nothing if it is undefined.
+  std::optional<Eigen::VectorXd> start_temperature(const Case& this_case) const;
   /// Whether the noise of a case contains white noise of the particles.
   bool has_white_noise(const Case& this_case) const;
   /// The name of the first environment of a closed case that is a memory kernel without sites; empty if there is none.
@@ -125,8 +127,6 @@ class Experiment {
   /// C of the open problem of a case.
   Eigen::MatrixXd open_damping(const Case& this_case,
                                const std::vector<std::unique_ptr<Environment>>& environments) const;
-  /// kT in J of every degree of freedom, for a thermal start of the particles of a case; nothing if it is undefined.
-  std::optional<Eigen::VectorXd> start_temperature(const Case& this_case) const;
   std::shared_ptr<const ThermalStart> thermal_start(const Case& this_case, Mistakes& mistakes) const;
   /// Whether noise is requested in a section of [[integrators]] and a temperature is given for that run.
   bool has_noise(const Section& section, const Case& this_case) const;

@@ -595,6 +595,19 @@ void Feasibility::warn_of_unused_keys() {
       "runs has its own `kT`");
 }
 
+void Feasibility::warn_of_unused_starts(const Case& open_case) {
+  for (const std::size_t index : open_case.environments) {
+    const Section& section = recipe_.environments[index];
+    for (const char* key : {"w0", "v0"}) {
+      if (!section.has(key)) continue;
+      warnings_.push_back(
+          fmt::format("{}: `{}` of `{}` has no effect in this open run, which contains the damping of the line but not "
+                      "its motion",
+                      open_case.name, key, section.text("name")));
+    }
+  }
+}
+
 void Feasibility::warn_of_mismatched_grids(std::size_t index) {
   const Case& this_case = experiment_.readable_cases()[index];
   if (this_case.method->entry.name != "gamma") return;
@@ -612,7 +625,10 @@ void Feasibility::warn_of_mismatched_grids(std::size_t index) {
 void Feasibility::warn_of_limits(std::size_t index) {
   const Case& this_case = experiment_.readable_cases()[index];
   warn_of_dark_motions(index);
-  if (!this_case.closed) return;
+  if (!this_case.closed) {
+    warn_of_unused_starts(this_case);
+    return;
+  }
   warn_of_mismatched_grids(index);
   if (!particle_frequency_) particle_frequency_ = particle_frequency(experiment_.system());
   const double end = static_cast<double>(this_case.steps) * this_case.step;

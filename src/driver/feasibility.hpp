@@ -65,6 +65,8 @@ class Feasibility {
   void warn_of_dark_motions(std::size_t index);
   /// Damping or temperature of [system] that closed runs leave out, or a temperature without effect on any run.
   void warn_of_unused_keys();
+  /// The start of a line's sites, which open runs leave out.
+  void warn_of_unused_starts(const Case& open_case);
   /// A grid that is exact for another gamma than the integrator's.
   void warn_of_mismatched_grids(std::size_t index);
   /// A warm environment at the stability limit: its energy is unbounded, so that claims about it are mistakes.

@@ -16,8 +16,18 @@ namespace bathline {
 
 namespace {
 
-/// Claims must name a group that this recipe writes.
-void check_claims(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
+/// A text with each of the `cases` of a series in place of {}.
+std::vector<std::string> of_cases(const Section& series, const std::string& text) {
+  const std::size_t place = text.find("{}");
+  if (place == std::string::npos || !series.is_readable("cases")) return {text};
+  std::vector<std::string> texts;
+  for (const std::string& this_case : series.texts("cases"))
+    texts.push_back(std::string(text).replace(place, 2, this_case));
+  return texts;
+}
+
+/// Claims and figures must name a group that this recipe writes.
+void check_quantities(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
   std::string names;
   std::set<std::string> groups;
   const auto add_group = [&](const Section& section, const std::string& key) {
@@ -35,21 +45,34 @@ void check_claims(const Recipe& recipe, const Experiment& experiment, Mistakes& 
   const auto is_written = [&](const std::string& group) {
     return groups.count(group) > 0 || (group == "certificate" && has_certificates(experiment));
   };
-  const auto check = [&](const Section& claim, const std::string& key) {
-    if (!claim.has(key)) return;
-    const std::string& quantity = claim.text(key);
+  const auto check = [&](const Section& section, const std::string& key, const std::string& quantity) {
     ParsedQuantity parsed;
     std::string reason;
     const std::string group = quantity.substr(0, quantity.find_first_of(".["));
     if (!parse_quantity(quantity, parsed, reason)) {
-      mistakes.add(claim.where(key), fmt::format("`{}` is not a quantity: {}", quantity, reason));
+      mistakes.add(section.where(key), fmt::format("`{}` is not a quantity: {}", quantity, reason));
     } else if (all_readable && !is_written(group)) {
-      mistakes.add(claim.where(key),
+      mistakes.add(section.where(key),
                    fmt::format("`{}` starts with no integrator or study name of this recipe: {}", quantity, names));
     }
   };
   for (const Section& claim : recipe.claims) {
-    for (const char* key : {"quantity", "minus", "divided_by"}) where_readable([&] { check(claim, key); });
+    for (const char* key : {"quantity", "minus", "divided_by"}) {
+      if (claim.has(key)) where_readable([&] { check(claim, key, claim.text(key)); });
+    }
+  }
+  if (!recipe.figure.is_readable("panels")) return;
+  for (const Section& panel : recipe.figure.tables("panels")) {
+    if (!panel.is_readable("series")) continue;
+    for (const Section& series : panel.tables("series")) {
+      for (const char* key : {"of", "minus", "error", "x"}) {
+        if (!series.holds<std::string>(key)) continue;
+        const std::string& text = series.text(key);
+        // `x` may be a variable beside that of `of`.
+        if (key == std::string("x") && text.find('.') == std::string::npos) continue;
+        for (const std::string& quantity : of_cases(series, text)) check(series, key, quantity);
+      }
+    }
   }
 }
 
@@ -147,7 +170,7 @@ PreparedRun prepare(const std::string& text, const std::string& file, const std:
     kind = program.catalogues().studies.find(prepared.recipe->study.text("kind"));
     prepared.study = kind->make(*prepared.recipe, *prepared.experiment, mistakes);
   });
-  check_claims(*prepared.recipe, *prepared.experiment, mistakes);
+  check_quantities(*prepared.recipe, *prepared.experiment, mistakes);
   where_readable([&] { check_snapshots(prepared.recipe->output, *prepared.experiment, mistakes); });
   if (kind != nullptr) {
     check_ends(*prepared.recipe, *kind, mistakes);

@@ -56,6 +56,11 @@ Expression ExpressionGraph::constant(double value) {
 
 Expression ExpressionGraph::variable(int number) { return intern({Operation::variable, number}); }
 
+Expression ExpressionGraph::interpolant(TableNumber number, Expression argument) {
+  tables_.push_back(std::move(number));
+  return apply(Operation::table, constant(*tables_.back()), argument);
+}
+
 Expression ExpressionGraph::apply(Operation operation, Expression a, Expression b, Expression c) {
   const int count = operands(operation);
   const Expression all[] = {a, b, c};

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "formula/operation.hpp"
+#include "formula/table.hpp"
 
 namespace bathline {
 
@@ -42,6 +43,9 @@ class ExpressionGraph {
   Expression variable(int number);
   /// The operation on its operands; surplus arguments are ignored.
   Expression apply(Operation operation, Expression a, Expression b = {}, Expression c = {});
+  /// The interpolant at an argument; the graph, its copies and their programs keep the table.
+  Expression interpolant(TableNumber number, Expression argument);
+  const std::vector<TableNumber>& tables() const { return tables_; }
   /// The partial derivative; of min, max, abs, sign and step, that of the active piece.
   Expression derivative(Expression expression, int variable);
 
@@ -74,6 +78,7 @@ class ExpressionGraph {
 
   std::vector<Node> nodes_;
   std::unordered_map<Node, int, Hash> indices_;
+  std::vector<TableNumber> tables_;
   std::vector<std::vector<int>> derivatives_;  // by variable and node, -1 where not computed yet
 };
 

@@ -259,7 +259,7 @@ class Parser {
     if (!accept(')')) fail(position_, "the arguments of `table` are not closed with `)` here");
     if (!tables_) fail(begin, "formulas here cannot read tables; those of [system] and of `couple` can");
     try {
-      return graph_.apply(Operation::table, graph_.constant(tables_(file, is_linear)), argument);
+      return graph_.interpolant(tables_(file, is_linear), argument);
     } catch (const FormulaTooLarge&) {
       throw;
     } catch (const std::runtime_error& error) {
@@ -349,25 +349,33 @@ Expression parse_formula(std::string_view text, const FormulaNames& names, Expre
   return Parser(text, names, graph, tables).parse();
 }
 
-std::set<std::string> table_files_of(std::string_view formula) {
+std::vector<TableCall> table_calls_of(std::string_view formula) {
   constexpr std::string_view name = "table";
-  std::set<std::string> files;
-  for (std::size_t i = find_name(formula, name); i != std::string_view::npos; i = find_name(formula, name)) {
-    formula.remove_prefix(i + name.size());
-    const auto skip_blanks = [&] {
-      while (!formula.empty() && is_blank(formula.front())) formula.remove_prefix(1);
-    };
-    skip_blanks();
-    if (!formula.starts_with('(')) continue;
-    formula.remove_prefix(1);
-    skip_blanks();
-    if (formula.empty() || !is_quote(formula.front())) continue;
-    const std::size_t end = formula.find(formula.front(), 1);
+  std::vector<TableCall> calls;
+  const auto after_blanks = [&](std::size_t i) {
+    while (i < formula.size() && is_blank(formula[i])) ++i;
+    return i;
+  };
+  for (std::size_t i = 0; i < formula.size();) {
+    const std::size_t found = find_name(formula.substr(i), name);
+    if (found == std::string_view::npos) break;
+    const std::size_t begin = i + found, bracket = after_blanks(begin + name.size());
+    i = begin + name.size();
+    if (bracket >= formula.size() || formula[bracket] != '(') continue;
+    const std::size_t quote = after_blanks(bracket + 1);
+    if (quote >= formula.size() || !is_quote(formula[quote])) continue;
+    const std::size_t end = formula.find(formula[quote], quote + 1);
     if (end == std::string_view::npos) break;
-    files.emplace(formula.substr(1, end - 1));
-    formula.remove_prefix(end + 1);
+    // The calls in the arguments of this one are found next.
+    i = end + 1;
+    std::size_t last = i;
+    for (int depth = 1; last < formula.size() && depth > 0; ++last) {
+      depth += formula[last] == '(' ? 1 : formula[last] == ')' ? -1 : 0;
+    }
+    calls.push_back({std::string(formula.substr(quote + 1, end - quote - 1)),
+                     std::string(formula.substr(begin, last - begin)), begin});
   }
-  return files;
+  return calls;
 }
 
 std::size_t find_name(std::string_view formula, std::string_view name) {

@@ -4,13 +4,13 @@
 #include <cstddef>
 #include <functional>
 #include <map>
-#include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "formula/expression.hpp"
+#include "formula/table.hpp"
 
 namespace bathline {
 
@@ -28,8 +28,8 @@ class FormulaError : public std::runtime_error {
 /// The names that a formula may use besides functions and constants.
 using FormulaNames = std::map<std::string, Expression, std::less<>>;
 
-/// The number (`table_number`) of a file, cubic or linear. Throws std::runtime_error with what is wrong with the file.
-using TableReader = std::function<double(const std::string& file, bool is_linear)>;
+/// The interpolant of a file, cubic or linear. Throws std::runtime_error with what is wrong with the file.
+using TableReader = std::function<TableNumber(const std::string& file, bool is_linear)>;
 
 /// Maximum length of a formula, in bytes, and maximum nesting depth of parentheses, signs and powers.
 constexpr std::size_t max_formula_bytes = 65'536;
@@ -41,8 +41,14 @@ constexpr int max_formula_depth = 200;
 Expression parse_formula(std::string_view text, const FormulaNames& names, ExpressionGraph& graph,
                          const TableReader& tables = {});
 
-/// The files of all calls of `table` in a formula, also where the formula is wrong.
-std::set<std::string> table_files_of(std::string_view formula);
+/// A call of `table` in a formula.
+struct TableCall {
+  std::string file;
+  std::string text;    ///< the whole call
+  std::size_t offset;  ///< of the call in the formula, in bytes
+};
+/// All calls of `table` in a formula, also where the formula is wrong; a call that is not closed goes to its end.
+std::vector<TableCall> table_calls_of(std::string_view formula);
 
 /// Position of the first occurrence of a name in a formula, in bytes, or std::string_view::npos.
 std::size_t find_name(std::string_view formula, std::string_view name);

@@ -25,7 +25,8 @@ FormulaBytecode lowered_bytecode(const ExpressionGraph& graph, std::span<const F
 FormulaProgram::FormulaProgram(const ExpressionGraph& graph, std::span<const FormulaOutput> outputs, int variables)
     : bytecode_(lowered_bytecode(graph, outputs, variables)),
       code_(jit_compile(bytecode_)),
-      wide_(std::make_shared<const WideEvaluation>(graph, outputs, variables)) {
+      wide_(std::make_shared<const WideEvaluation>(graph, outputs, variables)),
+      tables_(graph.tables()) {
   if (code_ != nullptr) function_ = *code_;
 }
 

@@ -58,6 +58,7 @@ class FormulaProgram {
   std::shared_ptr<const JitFunction> code_;
   JitFunction function_ = nullptr;  // that of `code_`, or null
   std::shared_ptr<const WideEvaluation> wide_;
+  std::vector<TableNumber> tables_;     // which the bytecode contains
   mutable std::vector<double> memory_;  // slots of the interpreter
 };
 

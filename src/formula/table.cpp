@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <deque>
 #include <limits>
+#include <utility>
 #include <vector>
 
 namespace bathline {
@@ -23,13 +23,17 @@ struct Table {
   std::vector<double> knots, values;
   bool is_linear;
   std::vector<std::array<double, 4>> pieces = {};  ///< coefficients of 1, u, u^2, u^3 with u = x - knot
+  double number = 0.0;
+  std::weak_ptr<const Table> owners = {};
 
-  bool operator==(const Table&) const = default;
+  bool has_same_values(const Table& other) const {
+    return name == other.name && knots == other.knots && values == other.values && is_linear == other.is_linear;
+  }
 };
 
-/// All tables; the first stands for the function that vanishes.
-std::deque<Table>& tables() {
-  static std::deque<Table> all(1);
+/// The tables by their numbers, null where one has been removed; the first stands for the function that vanishes.
+std::vector<const Table*>& tables() {
+  static std::vector<const Table*> all(1);
   return all;
 }
 
@@ -79,22 +83,37 @@ std::vector<std::array<double, 4>> pieces_of(const Table& table) {
   return pieces;
 }
 
-const Table& table_of(double number) { return tables()[static_cast<std::size_t>(number) / derivatives]; }
+/// Not locked: the table exists as long as what contains its number.
+const Table*& table_of(double number) { return tables()[static_cast<std::size_t>(number) / derivatives]; }
 
 }  // namespace
 
-double table_number(const std::string& name, std::span<const double> knots, std::span<const double> values,
-                    bool is_linear) {
+TableNumber table_number(const std::string& name, std::span<const double> knots, std::span<const double> values,
+                         bool is_linear) {
   Table table{name, {knots.begin(), knots.end()}, {values.begin(), values.end()}, is_linear};
+  auto place = tables().begin() + 1;
+  for (auto other = place; other != tables().end(); ++other) {
+    if (*other != nullptr && (*other)->has_same_values(table)) {
+      const std::shared_ptr<const Table> same = (*other)->owners.lock();
+      return {same, &same->number};
+    }
+  }
+  place = std::find(place, tables().end(), nullptr);
+  if (place == tables().end()) place = tables().insert(place, nullptr);
+  table.number = static_cast<double>(derivatives * static_cast<std::size_t>(place - tables().begin()));
   table.pieces = pieces_of(table);
-  auto entry = std::find(tables().begin(), tables().end(), table);
-  if (entry == tables().end()) entry = tables().insert(entry, std::move(table));
-  return static_cast<double>(derivatives * static_cast<std::size_t>(entry - tables().begin()));
+  const std::shared_ptr<Table> owned(new Table(std::move(table)), [](const Table* removed) {
+    table_of(removed->number) = nullptr;
+    delete removed;
+  });
+  owned->owners = owned;
+  *place = owned.get();
+  return {owned, &owned->number};
 }
 
 double table_value(double number, double x) {
   if (number == 0.0) return 0.0;
-  const Table& table = table_of(number);
+  const Table& table = *table_of(number);
   const std::size_t last = table.knots.size() - 1;
   const double first_interval = table.knots[1] - table.knots[0],
                last_interval = table.knots[last] - table.knots[last - 1];
@@ -122,7 +141,7 @@ double table_derivative(double number) {
 }
 
 std::string table_text(double number, double x) {
-  const Table& table = table_of(number);
+  const Table& table = *table_of(number);
   return fmt::format("table(\"{}\", {}), a table from {} to {}", table.name, x, table.knots.front(),
                      table.knots.back());
 }

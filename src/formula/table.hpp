@@ -1,17 +1,21 @@
 // Tables of a function, interpolated by cubic or straight pieces.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 
 namespace bathline {
 
-/// The number that the first operand of `Operation::table` has to be for the interpolant of these values at two or more
-/// increasing knots: the cubic spline with continuous second derivatives that is one cubic on the first two intervals
-/// and one on the last two (not-a-knot), or straight lines. The tables are the process's, each once, so that programs
-/// and machine code find them by this number. Its derivatives are the following three numbers.
-double table_number(const std::string& name, std::span<const double> knots, std::span<const double> values,
-                    bool is_linear);
+/// The number that the first operand of `Operation::table` has to be for an interpolant, so that programs and machine
+/// code find it. The interpolant exists as long as a copy of this pointer.
+using TableNumber = std::shared_ptr<const double>;
+
+/// The number of the interpolant of these values at two or more increasing knots: the cubic spline with continuous
+/// second derivatives that is one cubic on the first two intervals and one on the last two (not-a-knot), or straight
+/// lines. Its derivatives are the following three numbers. Equal tables are one. Not thread-safe.
+TableNumber table_number(const std::string& name, std::span<const double> knots, std::span<const double> values,
+                         bool is_linear);
 /// The interpolant, or the derivative, with this number at x. The outermost pieces go on for the length of an interval,
 /// since substeps of a method may lie outside the run; beyond that the value is NaN. Number 0 is the function that
 /// vanishes.

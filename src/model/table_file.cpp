@@ -132,9 +132,11 @@ std::set<std::string> files_of(const Section& section) {
     if (key == file && section.is_readable(key)) {
       files.insert(section.text(key));
     } else if (section.holds<std::string>(key)) {
-      files.merge(table_files_of(section.text(key)));
+      for (TableCall& call : table_calls_of(section.text(key))) files.insert(std::move(call.file));
     } else if (section.holds<std::vector<std::string>>(key)) {
-      for (const std::string& text : section.texts(key)) files.merge(table_files_of(text));
+      for (const std::string& text : section.texts(key)) {
+        for (TableCall& call : table_calls_of(text)) files.insert(std::move(call.file));
+      }
     } else if (section.holds<std::vector<Section>>(key)) {
       for (const Section& table : section.tables(key)) files.merge(files_of(table));
     }

@@ -167,7 +167,8 @@ StudyKind ensemble_kind() {
                 .notes =
                     "Group ensemble/<integrator>: step, damping, and each with its _error: mean_q, mean_v, variance_q, "
                     "variance_v, kinetic_energy (time), kinetic_mean; if `max_lag` is given "
-                    "velocity_autocorrelation (lag); if all environments have the same temperature kinetic_expected, "
+                    "velocity_autocorrelation (lag); in equilibrium, with environments of one temperature and no "
+                    "drive, kinetic_expected, "
                     "kinetic_deviation, and for linear systems velocity_autocorrelation_theory and "
                     "correlation_deviation. Deviations are in standard errors, which are estimated over realisations "
                     "and their blocks. Records are those of [output] `every`, and the end. With a `burn_in`, a "

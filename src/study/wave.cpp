@@ -78,9 +78,21 @@ const Case* examined_case(const Experiment& experiment) {
   return nullptr;
 }
 
+/// Whether the line that is examined has no `w0` and `v0`.
+bool starts_at_rest(const Recipe& recipe, const Experiment& experiment) {
+  const Case* this_case = examined_case(experiment);
+  if (this_case == nullptr) return true;
+  const auto& selected = this_case->environments;
+  const auto line =
+      std::find_if(selected.begin(), selected.end(), [&](std::size_t index) { return !experiment.is_white(index); });
+  const Section& section = recipe.environments[*line];
+  return !section.has("w0") && !section.has("v0");
+}
+
 class WaveStudy final : public Study {
  public:
-  WaveStudy(const Experiment& experiment, double threshold) : experiment_(experiment), threshold_(threshold) {}
+  WaveStudy(const Experiment& experiment, double threshold, bool starts_at_rest)
+      : experiment_(experiment), threshold_(threshold), starts_at_rest_(starts_at_rest) {}
 
   std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) override {
     const Case& this_case = *examined_case(experiment_);
@@ -118,8 +130,10 @@ class WaveStudy final : public Study {
               {{"time", wave.time, "s", "time"}}, wave.incoming);
     out.number("front_speed", "sites/s", "measured speed of the front", fit_line(t, x).slope);
     out.number("echo_time", "s", "measured time of the first echo at the head", echo);
-    // On a line of unequal sites the speed varies, and the first echo is that of the first difference.
-    if (const std::optional<double> speed = line.properties().front_speed) {
+    // On a line of unequal sites the speed varies, and the first echo is that of the first difference. On a line that
+    // moves from the start there is no front that begins at the head.
+    const std::optional<double> speed = line.properties().front_speed;
+    if (speed && starts_at_rest_ && line.properties().temperature == 0.0) {
       out.number("front_speed_theory", "sites/s", "sqrt(lambda/M)", *speed);
       out.number("echo_time_theory", "s", "2 sites sqrt(M/lambda)", line.properties().echo.time);
     }
@@ -130,6 +144,7 @@ class WaveStudy final : public Study {
  private:
   const Experiment& experiment_;
   double threshold_;  // m
+  bool starts_at_rest_;
 };
 
 std::unique_ptr<Study> make_wave(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
@@ -144,7 +159,7 @@ std::unique_ptr<Study> make_wave(const Recipe& recipe, const Experiment& experim
   if (const std::string siteless = experiment.environment_without_sites(); !siteless.empty()) {
     mistakes.add(recipe.study.where("kind"), fmt::format("a wave study needs sites, but `{}` has none", siteless));
   }
-  return std::make_unique<WaveStudy>(experiment, recipe.study.number("threshold"));
+  return std::make_unique<WaveStudy>(experiment, recipe.study.number("threshold"), starts_at_rest(recipe, experiment));
 }
 
 }  // namespace
@@ -158,7 +173,8 @@ StudyKind wave_kind() {
        .parameters = {required("threshold", ValueType::number, "m", "smallest displacement that counts as the front",
                                Bound::positive)},
        .notes = "Examines the first environment of the first closed integrator. Group wave: front_site, front_speed, "
-                "echo_time, incoming_velocity and, for a line of equal sites, the theoretical speed and time."},
+                "echo_time, incoming_velocity and, for a line of equal sites that starts cold and at rest, the "
+                "theoretical speed and time."},
       make_wave};
 }
 

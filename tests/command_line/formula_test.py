@@ -183,7 +183,9 @@ class FormulaTest(FolderTest):
             ({"drive": ["table('none.dat', t)", "0"]}, r"none.dat: cannot be read; relative paths start at the recipe's"),
             ({"drive": ["0", "table(t)"]}, r"expected a file's name in quotes"),
             ({"drive": ["0", "table('short.dat', t, 'cubic')"]}, r'the last argument of `table` is "linear" or left out'),
-            ({"drive": ["0", "table('short.dat', t)"]}, r"no finite value at the end: table\(\"short.dat\", 20\), .* from 0 to 2"),
+            ({"drive": ["0", "table('short.dat', t)"]}, r"no value at the end of the run, t = 20: table\(\"short.dat\", 20\), .* from 0 to 2"),
+            ({"force": ["table('short.dat', t)*x", "0"]}, r"\d+:\d+: force\[0\]: .* the end of the run, t = 20: table\(\"short.dat\", 20\)"),
+            ({"drive": ["0", "1 + table('short.dat', t/2)"]}, r"table\(\"short.dat\", 10\)"),
             ({"drive_file": "short.dat"}, r"line 1: must be 3 numbers, a time \(s\) and 2 forces \(N\), but there are 2"),
             ({"drive": ["0", "0"], "drive_file": "short.dat"}, r"`drive_file` takes the place of `drive`"),
         ):
@@ -191,6 +193,25 @@ class FormulaTest(FolderTest):
             self.assert_code(outcome, 2)
             self.assertEqual(outcome.err.count("\n"), 1, outcome.err)
             self.assertRegex(outcome.err, "recipe.toml:.*" + message)
+
+    def test_tables_of_couplings_reach_the_end(self):
+        (self.folder / "short.dat").write_text("0 1\n1 2\n2 1\n")
+        line = {key: value for key, value in DRIVEN["environments"][0].items() if key != "attach"}
+        for couple, code in (("x*table('short.dat', t)", 2), ("x*table('short.dat', t/20)", 0), ("x*(1 + 0.1*table('short.dat', x))", 0)):
+            recipe = changed(DRIVEN, environments=[line | {"couple": couple}], time={"step": 0.01, "steps": 1000})
+            outcome = self.run_recipe(changed(recipe, integrators=[{"method": "gauss", "on": "closed"}]), command="check")
+            self.assert_code(outcome, code)
+            if code:
+                self.assert_said_once(outcome, 'couple: has no value at the end of the run, t = 10: table("short.dat", 10)')
+
+    def test_open_runs_say_that_they_leave_out_the_start_of_a_line(self):
+        line = DRIVEN["environments"][0] | {"w0": "exp(-i)", "v0": "0.1"}
+        integrators = [{"method": "gauss", "on": on, "name": on} for on in ("closed", "open")]
+        outcome = self.run_recipe(changed(DRIVEN, environments=[line], integrators=integrators), command="check")
+        self.assert_code(outcome, 0)
+        for key in ("w0", "v0"):
+            self.assert_said_once(outcome, f"open: `{key}` of")
+        self.assertNotIn("closed: `", outcome.err)
 
     def test_a_line_with_a_pulse_is_a_chain_of_particles(self):
         n, mass, spring = 400, "(1 + 0.3*sin({i}))", "(2 + 0.5*cos({i}))"

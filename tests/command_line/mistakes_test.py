@@ -214,6 +214,24 @@ MISTAKES = {
         r"`closd\.q\.max` starts with no integrator or study name",
     ),
     "claim that is no quantity": ("closed.q.max", "closed.q[0.max", "quantity", r"is not a quantity"),
+    "figure of an unknown label": (
+        "[output]",
+        '[[figure.panels]]\nseries = [{ of = "closd.q[0]" }]\n\n[output]',
+        'of = "closd',
+        r"`closd\.q\[0\]` starts with no integrator or study name",
+    ),
+    "figure of no quantity": (
+        "[output]",
+        '[[figure.panels]]\nseries = [{ of = "{}.q[0", cases = ["closed"] }]\n\n[output]',
+        'of = "{}.q',
+        r"`closed\.q\[0` is not a quantity",
+    ),
+    "figure that subtracts an unknown label": (
+        "[output]",
+        '[[figure.panels]]\nseries = [{ of = "closed.q[0]", minus = "opne.q[0]" }]\n\n[output]',
+        'minus = "opne',
+        r"`opne\.q\[0\]` starts with no integrator",
+    ),
     "environment of no name": (
         'on = "closed"',
         'on = "closed"\nenvironments = ["betwen"]',

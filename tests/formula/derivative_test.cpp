@@ -2,6 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <optional>
+#include <span>
+#include <vector>
 
 #include "differences.hpp"
 #include "formula/parser.hpp"
@@ -12,7 +15,7 @@ namespace bathline::derivative_test {
 namespace {
 
 /// Of 1 + x - 2 x^2 + 0.5 x^3, whatever the file.
-double cubic_table(const std::string& file, bool is_linear) {
+TableNumber cubic_table(const std::string& file, bool is_linear) {
   std::vector<double> knots = {-1.0, 0.0, 0.2, 0.5, 1.7, 2.0}, values;
   for (const double x : knots) values.push_back(1.0 + x * (1.0 + x * (-2.0 + 0.5 * x)));
   return table_number(file, knots, values, is_linear);
@@ -100,6 +103,24 @@ TEST(FormulaTables, OfACubicPolynomialAreTheCubic) {
   }
   Formula cubic("table('a', x)");
   for (const double x : {-2.1, 2.4}) EXPECT_TRUE(std::isnan(cubic.run({cubic.value}, Eigen::Vector2d(x, 0.0))[0]));
+}
+
+TEST(FormulaTables, ExistAsLongAsTheProgramsThatContainThem) {
+  const std::vector<double> knots = {0.0, 1.0};
+  const auto table = [&](double value) { return table_number("file", knots, std::vector<double>{value, value}, true); };
+  std::optional<FormulaProgram> program;
+  double number = 0.0;
+  {
+    ExpressionGraph graph;
+    const Expression value = graph.interpolant(table(2.0), graph.variable(0));
+    program.emplace(graph, std::span<const Expression>(&value, 1), 1);
+    number = *table(2.0);  // equal tables are one
+  }
+  EXPECT_NE(*table(3.0), number);
+  const double x = 0.5;
+  EXPECT_EQ(program->run(&x), 2.0);
+  program.reset();
+  EXPECT_EQ(*table(4.0), number);  // the place is free
 }
 
 TEST(FormulaDerivatives, OfOperatorsAreExact) {

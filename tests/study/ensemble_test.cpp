@@ -473,6 +473,22 @@ TEST(MpiEnsemble, HoldsHistogramsAgainstWhatIsExpected) {
   for (const double deviation : far.values("ensemble/run/x_density_deviation")) EXPECT_NEAR(deviation, -3.0, 1e-12);
 }
 
+// A drive, and a start at another temperature that averages contain, leave no equipartition to expect.
+TEST(MpiEnsemble, ExpectsEquipartitionInEquilibriumAlone) {
+  const auto has_expected = [](const std::string& keys, const std::string& study) {
+    std::string text = recipe("realisations = 9\n" + study);
+    text.replace(text.find("[[environments]]"), 0, keys);
+    const RunStudy run(text);
+    EXPECT_EQ(run.report, "");
+    return run.has("ensemble/run/kinetic_expected");
+  };
+  EXPECT_TRUE(has_expected("", ""));
+  EXPECT_FALSE(has_expected("drive = [\"0.3*cos(t)\", \"0\"]\n", ""));
+  EXPECT_TRUE(has_expected("start = \"thermal-momenta\"\nstart_kT = 0.5\n", ""));
+  EXPECT_FALSE(has_expected("start = \"thermal-momenta\"\nstart_kT = 0.6\n", ""));
+  EXPECT_TRUE(has_expected("start = \"thermal-momenta\"\nstart_kT = 0.6\n", "burn_in = 2.0\n"));
+}
+
 // A closed system is warm by a memory with noise, or by a thermal start.
 TEST(MpiEnsemble, TakesNoiseOfAMemory) {
   std::string warm = recipe("realisations = 9\nmax_lag = 1.0\n");

@@ -71,6 +71,18 @@ TEST(MpiWave, LeavesOutTheTheoryOfALineOfUnequalSites) {
   EXPECT_FALSE(run.has("wave/echo_time_theory"));
 }
 
+// The theory is that of a front that begins at the head, on a line at rest.
+TEST(MpiWave, LeavesOutTheTheoryOfALineThatMovesFromTheStart) {
+  for (const std::string start :
+       {"w0 = \"0.1*exp(-(i - 100)^2/50)\"\n", "v0 = \"0.1*exp(-(i - 100)^2/50)\"\n", "kT = 0.1\n"}) {
+    const RunStudy run(recipe("[output]\nsnapshots = 10\n", "closed", grid + start));
+    ASSERT_EQ(run.report, "");
+    EXPECT_TRUE(run.has("wave/front_site"));
+    EXPECT_FALSE(run.has("wave/front_speed_theory")) << start;
+    EXPECT_FALSE(run.has("wave/echo_time_theory")) << start;
+  }
+}
+
 TEST(MpiWave, WantsALineAndSnapshots) {
   EXPECT_THAT(RunStudy(recipe("")).report,
               testing::AllOf(testing::HasSubstr("r.toml:"), testing::HasSubstr("`snapshots`")));

@@ -19,6 +19,24 @@ std::string name_of(const Section& section, const std::string& key, std::size_t 
   return section.holds<std::string>(key) ? key : fmt::format("{}[{}]", key, index);
 }
 
+/// Reads the tables of formulas from the texts of the section's files.
+TableReader tables_of(const Section& section) {
+  if (!section.files) return {};
+  return [&section](const std::string& file, bool is_linear) {
+    const TableForm form{.row = "rows",
+                         .first = {"place", "s", Bound::any},
+                         .second = {"value", "N", Bound::any},
+                         .rising = true,
+                         .least = 2};
+    try {
+      const std::vector<std::vector<double>> columns = read_columns(section, file, form);
+      return table_number(file, columns[0], columns[1], is_linear);
+    } catch (const std::runtime_error& error) {
+      throw std::runtime_error(fmt::format("{}: {}", printable(file), error.what()));
+    }
+  };
+}
+
 }  // namespace
 
 void FormulaScope::add_variable(const std::string& name) { names[name] = graph.variable(variables++); }
@@ -51,21 +69,8 @@ std::optional<Expression> read_formula(const Section& section, const std::string
                                        Mistakes& mistakes, std::size_t index) {
   const std::string& text = section.holds<std::string>(key) ? section.text(key) : section.texts(key).at(index);
   const std::string name = name_of(section, key, index);
-  const auto table = [&](const std::string& file, bool is_linear) {
-    const TableForm form{.row = "rows",
-                         .first = {"place", "s", Bound::any},
-                         .second = {"value", "N", Bound::any},
-                         .rising = true,
-                         .least = 2};
-    try {
-      const std::vector<std::vector<double>> columns = read_columns(section, file, form);
-      return table_number(file, columns[0], columns[1], is_linear);
-    } catch (const std::runtime_error& error) {
-      throw std::runtime_error(fmt::format("{}: {}", printable(file), error.what()));
-    }
-  };
   try {
-    return parse_formula(text, scope.names, scope.graph, section.files ? table : TableReader());
+    return parse_formula(text, scope.names, scope.graph, tables_of(section));
   } catch (const FormulaError& error) {
     const Location where = section.where_in_text(key, error.offset(), index);
     // A text from the command line has no line and column.
@@ -75,6 +80,35 @@ std::optional<Expression> read_formula(const Section& section, const std::string
     mistakes.add(section.where(key), fmt::format("{}: {}", name, error.what()));
   }
   return std::nullopt;
+}
+
+bool check_tables_at_end(const Section& section, double end, Mistakes& mistakes) {
+  const std::size_t before = mistakes.count();
+  FormulaScope scope;
+  scope.add_variable("t");
+  Mistakes reported_elsewhere;
+  if (section.holds<std::vector<Section>>("parameters"))
+    add_numbers(section.table("parameters"), {}, scope, reported_elsewhere);
+  const auto check = [&](const std::string& key, const std::string& formula, std::size_t index) {
+    for (const TableCall& call : table_calls_of(formula)) {
+      try {
+        const Expression value = parse_formula(call.text, scope.names, scope.graph, tables_of(section));
+        const std::string part = find_nonfinite_subexpression(scope.graph, value, {&end, 1});
+        if (part.empty()) continue;
+        mistakes.add(
+            section.where_in_text(key, call.offset, index),
+            fmt::format("{}: has no value at the end of the run, t = {}: {}", name_of(section, key, index), end, part));
+      } catch (const std::runtime_error&) {
+        // The argument is no function of time, or the mistake is reported where the formula is read.
+      }
+    }
+  };
+  for (const std::string& key : section.keys()) {
+    if (section.holds<std::string>(key)) check(key, section.text(key), 0);
+    if (!section.holds<std::vector<std::string>>(key)) continue;
+    for (std::size_t i = 0; i < section.texts(key).size(); ++i) check(key, section.texts(key)[i], i);
+  }
+  return mistakes.count() == before;
 }
 
 bool check_finite(const Section& section, const std::string& key, const std::string& what, const FormulaScope& scope,

@@ -38,6 +38,10 @@ bool check_formula_name(const Section& section, const std::string& key, const st
 std::optional<Expression> read_formula(const Section& section, const std::string& key, FormulaScope& scope,
                                        Mistakes& mistakes, std::size_t index = 0);
 
+/// Whether all tables in the formulas of a section that have a function of `t` as argument reach to the end of the run
+/// (s); adds a mistake for each that does not. The tables must have been read.
+bool check_tables_at_end(const Section& section, double end, Mistakes& mistakes);
+
 /// Whether the outputs have finite values; adds a mistake if not. `what` is how the message calls them: "the formula",
 /// "a derivative".
 bool check_finite(const Section& section, const std::string& key, const std::string& what, const FormulaScope& scope,

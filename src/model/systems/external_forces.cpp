@@ -50,8 +50,7 @@ std::vector<Expression> read_drive_file(const Section& section, const ParticleSy
   try {
     const std::vector<std::vector<double>> columns = read_columns(section, name, form);
     for (std::size_t i = 1; i < columns.size(); ++i) {
-      const Expression number = graph.constant(table_number(name, columns[0], columns[i], false));
-      values.push_back(graph.apply(Operation::table, number, graph.variable(0)));
+      values.push_back(graph.interpolant(table_number(name, columns[0], columns[i], false), graph.variable(0)));
     }
   } catch (const std::runtime_error& error) {
     mistakes.add(section.where("drive_file"), fmt::format("drive_file = \"{}\": {}", printable(name), error.what()));

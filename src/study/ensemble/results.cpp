@@ -38,6 +38,16 @@ double temperature(const Experiment& experiment, const Case& this_case) {
   return kt;
 }
 
+/// Whether forces and start leave the particles in the equilibrium at the temperature kt of their environments, at the
+/// latest after `burn_in`, which is left out of averages.
+bool is_in_equilibrium(const Experiment& experiment, const Case& this_case, double kt, double burn_in) {
+  const ParticleSystem& system = experiment.system();
+  if (system.has_work() || system.force) return false;
+  if (this_case.start == nullptr || burn_in > 0.0) return true;
+  const std::optional<Eigen::VectorXd> start = experiment.start_temperature(this_case);
+  return start && start->isConstant(kt, 1e-12);
+}
+
 /// The velocity autocorrelation of linear particles in equilibrium, <v(t) v(0)> = exp(A t)_vv kT/m; empty for nonlinear
 /// systems. A is the matrix of the damped particles, by limebeer2020, section II-A, and weiss2012, section 2; with a
 /// warm memory that of particles and memory.
@@ -138,7 +148,7 @@ class Group {
   /// The comparison with equilibrium at the temperature of the environments, if they have one.
   void write_equilibrium() {
     const double kt = temperature(experiment_, case_);
-    if (!(kt > 0.0)) return;
+    if (!(kt > 0.0) || !is_in_equilibrium(experiment_, case_, kt, options_.burn_in)) return;
     const double expected = 0.5 * kt * static_cast<double>(columns_.axis.length());
     out_.number("kinetic_expected", "J", "axes times kT/2", expected);
     out_.array("kinetic_deviation", "1", "deviation from equipartition in standard errors", {columns_.particle},
