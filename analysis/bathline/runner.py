@@ -25,6 +25,8 @@ from bathline.sweeps import Sweep
 from bathline.toml_values import as_toml, inline_toml
 
 _CLAIM_FAILED = 1
+_MAX_PORTION = 100  # points of a sweep in one request
+_PORTIONS_OF_PROCESS = 8  # at least, where there are as many points, so that all processes end at about the same time
 _ROOM_IN_MEMORY = 2**30  # bytes
 
 Recipe = str | os.PathLike | Mapping
@@ -206,12 +208,13 @@ def sweep(
     except UsageError:
         _execute([["check", name, *_options(settings)]], recipe)  # its mistakes may be why there is no sweep
         raise
-    todo = [element for element in elements if element["state"] != "finished"]
-    commands = [["run", *words, "--progress", "none", "--element", str(element["index"])] for element in todo]
+    todo = [element["index"] for element in elements if element["state"] != "finished"]
+    portions = _portions(todo, processes)
+    commands = [["run", *words, "--progress", "none", "--elements", f"{first}..{last}"] for first, last in portions]
     if ranks is not None and todo:
         commands = [["run", *words, "--progress", "bar" if _shows(progress) else "none"]]
     try:
-        _execute(commands, recipe, ranks, _shows(progress), processes)
+        _execute(commands, recipe, ranks, _shows(progress), processes, [last - first + 1 for first, last in portions])
     except UsageError as error:
         raise _with_python_hint(error, "in Python remove that file first") from None
     except (NumericalFailure, Stopped) as failure:
@@ -282,6 +285,21 @@ def import_bath(
     return ImportedBath(environments, [line[2:] for line in text.splitlines() if line.startswith("# ")])
 
 
+def _portions(indices, processes):
+    """The first and last of successive indices, which one process runs one after the other.
+
+    A request takes a few milliseconds besides its points, and more the more points the sweep has.
+    """
+    size = max(1, min(_MAX_PORTION, len(indices) // (_PORTIONS_OF_PROCESS * (processes or _processors()))))
+    portions = []
+    for index in indices:
+        if portions and portions[-1][1] == index - 1 and index - portions[-1][0] < size:
+            portions[-1][1] = index
+        else:
+            portions.append([index, index])
+    return portions
+
+
 def _swept_by_points(points):
     """The lists of swept keys and of zipped keys for different points, and for every point the index of its run."""
     points = [as_toml(dict(point), "points") for point in points]
@@ -341,14 +359,19 @@ def _options(settings):
     return arguments
 
 
+def _processors():
+    return len(os.sched_getaffinity(0))
+
+
 def _shows(progress):
     in_a_notebook = type(sys.stderr).__module__.startswith("ipykernel")
     return sys.stderr.isatty() or in_a_notebook if progress is None else progress
 
 
-def _execute(commands, recipe, ranks=None, show=False, processes=None):
+def _execute(commands, recipe, ranks=None, show=False, processes=None, runs=(1,)):
     """Execute commands, several at a time, and return their replies; raise the exception of the worst exit code.
 
+    `runs` are the numbers of runs of the commands, for the progress.
     Ctrl-C asks the runs in progress to stop with a checkpoint; a second one ends them at once.
     """
     _, text = _recipe_and_text(recipe)
@@ -357,10 +380,10 @@ def _execute(commands, recipe, ranks=None, show=False, processes=None):
         raise UsageError(f"ranks = {ranks}: a run needs at least one", 2)
     if processes is not None and processes < 1:
         raise UsageError(f"processes = {processes}: a sweep needs at least one", 2)
-    count = 1 if ranks is not None else processes or len(os.sched_getaffinity(0))
-    active, stopping, lock, done = [], threading.Event(), threading.Lock(), []
+    count = 1 if ranks is not None else processes or _processors()
+    active, stopping, lock, done, total = [], threading.Event(), threading.Lock(), [], sum(runs)
 
-    def work(command):
+    def work(command, runs_of_command):
         with lock:
             if stopping.is_set():
                 return None
@@ -373,13 +396,13 @@ def _execute(commands, recipe, ranks=None, show=False, processes=None):
         finally:
             with lock:
                 active.remove(server)
-                done.append(command)
-                if show and len(commands) > 1:
-                    sys.stderr.write(f"\r{len(done)} of {len(commands)} runs" + "\n" * (len(done) == len(commands)))
+                done.append(runs_of_command)
+                if show and ranks is None and total > 1:
+                    sys.stderr.write(f"\r{sum(done)} of {total} runs" + "\n" * (sum(done) == total))
             pool.give_back(server, ranks)
 
     with ThreadPoolExecutor(max(1, min(count, len(commands)))) as executor:
-        futures = [executor.submit(work, command) for command in commands]
+        futures = [executor.submit(work, *both) for both in zip(commands, runs)]
         while True:
             try:
                 replies = [future.result() for future in futures]

@@ -9,6 +9,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -68,6 +69,19 @@ std::pair<std::vector<std::string>, std::optional<std::vector<std::string>>> spl
   const auto separator = std::find(arguments.begin(), arguments.end(), "--");
   if (separator == arguments.end()) return {arguments, std::nullopt};
   return {{arguments.begin(), separator}, std::vector<std::string>(separator + 1, arguments.end())};
+}
+
+/// The elements of "7" or "10..19"; nothing for any other text.
+std::optional<ElementRange> element_range(const std::string& text) {
+  ElementRange range;
+  const std::size_t dots = text.find("..");
+  const std::string first = text.substr(0, dots), last = dots == std::string::npos ? first : text.substr(dots + 2);
+  const auto is_number = [](const std::string& digits, std::int64_t& number) {
+    const auto [rest, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    return error == std::errc() && rest == digits.data() + digits.size() && number >= 0;
+  };
+  if (!is_number(first, range.first) || !is_number(last, range.last) || range.last < range.first) return std::nullopt;
+  return range;
 }
 
 /// The commands, their options and the parsed values.
@@ -146,6 +160,7 @@ class CommandLine {
   PlotRequest plot_request_;
   std::string name_, what_, file_, json_, style_ = "auto";
   double wall_time_ = 0.0;
+  std::size_t element_ = 0;
   SweepFormat sweep_format_ = SweepFormat::table;
   bool stops_at_end_of_input_ = false;
 };
@@ -227,7 +242,15 @@ void CommandLine::add_run() {
   add_end_of_input(run_);
   add_log(run_);
   add_progress(run_);
-  run_->add_option("--element", request_.element, "run only this element of the recipe's sweep, counted from 0")
+  run_->add_option_function<std::string>(
+          "--elements,--element", [this](const std::string& text) { request_.elements = element_range(text); },
+          "run only this element of the recipe's sweep, counted from 0, or those from the first to the last: 10..19")
+      ->check(CLI::Validator(
+          [](const std::string& text) {
+            return element_range(text) ? ""
+                                       : fmt::format("{} is not the number of an element, or two as in 10..19", text);
+          },
+          ""))
       ->type_name("N");
 }
 
@@ -342,7 +365,7 @@ void CommandLine::add_rest() {
   add_recipe(check_);
   resolve_ = app_.add_subcommand("resolve", "print a recipe with its defaults, and without `extends` and sweep");
   add_recipe(resolve_);
-  resolve_->add_option("--element", request_.element, "element of the recipe's sweep, counted from 0; default: 0")
+  resolve_->add_option("--element", element_, "element of the recipe's sweep, counted from 0; default: 0")
       ->type_name("N");
   list_ = app_.add_subcommand("list", "list everything that recipes can name, and the installed recipes");
   list_->add_option("WHAT", what_, "list only this kind")
@@ -415,11 +438,10 @@ int CommandLine::execute_run(const Program& program) {
     check_all(request_, program);
   } else if (resolve_->parsed()) {
     const std::vector<Recipe> elements = read_recipe(request_.recipe, request_.settings, program).elements;
-    const auto element = static_cast<std::size_t>(request_.element.value_or(0));
-    if (element >= elements.size())
+    if (element_ >= elements.size())
       throw UsageError(fmt::format("--element: {} has {}", request_.recipe,
                                    counted(static_cast<std::int64_t>(elements.size()), "element")));
-    if (world.is_root()) fmt::print("{}", elements[element].resolved);
+    if (world.is_root()) fmt::print("{}", elements[element_].resolved);
   } else if (convert_->parsed()) {
     conversion_.recipe = request_.recipe;
     conversion_.settings = request_.settings;

@@ -136,6 +136,7 @@ Checkpoints::Checkpoints(CheckpointPlan plan, const Communicator& communicator, 
     : plan_(std::move(plan)),
       communicator_(std::make_unique<Communicator>(communicator)),
       from_(std::move(from)),
+      exist_(from_ != nullptr),
       last_save_(elapsed()) {}
 
 Checkpoints::Decision Checkpoints::decide(double block) {
@@ -170,6 +171,7 @@ bool Checkpoints::save_if_due(const Position& position, bool is_due, double bloc
 
 std::string Checkpoints::save(std::int64_t total, bool stops, const std::function<void(CheckpointWriter&)>& save) {
   const LogStage stage("Checkpoint");
+  exist_ = true;
   const double begin = elapsed();
   const std::string path = checkpoint_name(plan_.path, total);
   try {
@@ -186,7 +188,7 @@ std::string Checkpoints::save(std::int64_t total, bool stops, const std::functio
     last_save_ = elapsed();
     return "";
   }
-  if (communicator_->is_root()) prune_checkpoints(plan_.path, total, plan_.keep);
+  if (communicator_->is_root()) prune_checkpoints(find_checkpoint_files(plan_.path), total, plan_.keep);
   last_save_ = elapsed();
   longest_save_ = std::max(longest_save_, last_save_ - begin);
   return path;

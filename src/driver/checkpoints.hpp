@@ -66,6 +66,8 @@ class Checkpoints {
   const CheckpointPlan& plan() const { return plan_; }
   /// The checkpoint that a resumed run continues from; null for a new run.
   const CheckpointReader* from() const { return from_.get(); }
+  /// Whether there may be checkpoints of the run.
+  bool exist() const { return exist_; }
 
   /// The position of a run: after `step` steps of integrator `name`, `total` counted over all integrators.
   struct Position {
@@ -93,6 +95,7 @@ class Checkpoints {
   CheckpointPlan plan_;
   std::unique_ptr<Communicator> communicator_;
   std::unique_ptr<CheckpointReader> from_;
+  bool exist_ = false;
   double last_save_ = 0.0;
   double longest_block_ = 0.0, longest_save_ = 0.0;
   int vote_ = 0;

@@ -86,18 +86,15 @@ CheckpointPlan plan_for(const RunContext& context, const PreparedRun& prepared, 
   return plan;
 }
 
-/// Throws UsageError if there are checkpoints without a result: a new run would mix its checkpoints with those of a run
-/// that can still be resumed. @note Collective.
-void require_no_checkpoints(const std::string& path, const Communicator& communicator) {
-  check_on_root(communicator, [&] {
-    std::error_code ignored;
-    const std::vector<CheckpointEntry> checkpoints = find_checkpoints(path);
-    if (checkpoints.empty() || std::filesystem::exists(path, ignored)) return;
-    throw FileError(
-        fmt::format("{} does not exist, but its checkpoint {} does; resume it, or start again with "
-                    "--overwrite",
-                    path, checkpoints.front().path));
-  });
+/// Throws FileError if there are checkpoints without a result: a new run would mix its checkpoints with those of a run
+/// that can still be resumed.
+void require_no_checkpoints(const std::string& path, const CheckpointFiles& files) {
+  std::error_code ignored;
+  if (files.complete.empty() || std::filesystem::exists(path, ignored)) return;
+  throw FileError(
+      fmt::format("{} does not exist, but its checkpoint {} does; resume it, or start again with "
+                  "--overwrite",
+                  path, files.complete.front().path));
 }
 
 }  // namespace
@@ -117,12 +114,14 @@ int execute_run(const RunContext& context, const PreparedRun& prepared, std::uni
   Progress progress(context.progress, communicator.is_root());
   std::optional<CaseFailure> failure;
   std::optional<Stopped> stopped;
+  bool has_checkpoints = false;
   const WarningCapture warnings(warnings_so_far(prepared, from.get(), communicator));
   try {
     const LogStage stage("Study");
     CheckpointPlan plan = plan_for(context, prepared, *file, warnings, communicator);
     Checkpoints checkpoints(std::move(plan), communicator, std::move(from));
     failure = prepared.study->run(*file, progress, checkpoints);
+    has_checkpoints = checkpoints.exist();
   } catch (const std::bad_alloc&) {
     throw OutOfMemory(fmt::format("out of memory; the data up to the last flush are in {}", context.path));
   } catch (const Stopped& stop) {
@@ -160,10 +159,11 @@ int execute_run(const RunContext& context, const PreparedRun& prepared, std::uni
                   failure->failure.reason, context.path);
     return exit_code::numerical_failure;
   }
-  return finalise_result(context.path, *prepared.recipe, communicator);
+  return finalise_result(context.path, *prepared.recipe, communicator, has_checkpoints);
 }
 
-int finalise_result(const std::string& path, const Recipe& recipe, const Communicator& communicator) {
+int finalise_result(const std::string& path, const Recipe& recipe, const Communicator& communicator,
+                    bool has_checkpoints) {
   const int code = run_on_root(communicator, exit_code::numerical_failure, [&] {
     std::vector<ClaimResult> claims;
     {
@@ -171,7 +171,9 @@ int finalise_result(const std::string& path, const Recipe& recipe, const Communi
       claims = evaluate_claims(reader, recipe.claims);
     }
     write_claims(path, claims);
-    if (!read_output(recipe.output).keep_checkpoints) prune_checkpoints(path, -1, 0);
+    if (has_checkpoints && !read_output(recipe.output).keep_checkpoints) {
+      prune_checkpoints(find_checkpoint_files(path), -1, 0);
+    }
     if (!claims.empty()) fmt::print("{}", claims_table(claims));
     return exit_code_of(claims);
   });
@@ -186,14 +188,18 @@ int exit_code_of(std::span<const ClaimResult> claims) {
 
 std::unique_ptr<ResultFile> create_result(const RunContext& context, const PreparedRun& prepared, bool overwrite,
                                           const Communicator& communicator) {
-  if (!overwrite) require_no_checkpoints(context.path, communicator);
+  CheckpointFiles replaced;
+  check_on_root(communicator, [&] {
+    replaced = find_checkpoint_files(context.path);
+    if (!overwrite) require_no_checkpoints(context.path, replaced);
+  });
   std::unique_ptr<ResultFile> file;
   try {
     file = std::make_unique<ResultFile>(context.path, communicator, overwrite);
   } catch (const FileError& error) {
     throw UsageError(error.what());
   }
-  if (communicator.is_root()) prune_checkpoints(context.path, -1, 0);  // those of the replaced result
+  if (communicator.is_root()) prune_checkpoints(replaced, -1, 0);
   write_provenance(*file, communicator, context.provenance);
   write_input_files(*file, *prepared.experiment);
   file->attribute("warnings", warnings_before_run(prepared));

@@ -73,7 +73,8 @@ int execute_run(const RunContext& context, const PreparedRun& prepared, std::uni
 
 /// Evaluates the claims of a computed result, marks it complete, removes its checkpoints unless the recipe keeps them,
 /// and returns the exit code. @note Collective.
-int finalise_result(const std::string& path, const Recipe& recipe, const Communicator& communicator);
+int finalise_result(const std::string& path, const Recipe& recipe, const Communicator& communicator,
+                    bool has_checkpoints = true);
 
 /// The recipe stored in a result. Throws UsageError if it is invalid. For one rank.
 Recipe recipe_of(const ResultReader& result, const Program& program);

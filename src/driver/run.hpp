@@ -26,13 +26,18 @@ inline constexpr int numerical_failure = 3;
 inline constexpr int stopped = 85;  ///< on request, with a checkpoint for `resume`
 }  // namespace exit_code
 
+/// Indices of elements of a sweep, both included.
+struct ElementRange {
+  std::int64_t first = 0, last = 0;
+};
+
 struct RunRequest {
   std::string recipe;                       ///< path
   std::optional<std::string> text;          ///< of the recipe, which is then not read from its path
   std::string output;                       ///< path; empty: the recipe's name with .h5, in the working directory
   std::vector<std::string> settings;        ///< arguments of --set
   std::vector<std::string> petsc_options;   ///< arguments after --, as from `user_options`
-  std::optional<std::int64_t> element;      ///< index of the only element of a sweep to run
+  std::optional<ElementRange> elements;     ///< the only elements of a sweep to run
   std::vector<std::string> sweep_settings;  ///< the part of the settings that the sweep adds, for the result
   bool overwrite = false;
   double wall_time = 0.0;  ///< limit in seconds from now; 0: no limit

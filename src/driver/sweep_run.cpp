@@ -25,6 +25,7 @@
 #include "model/environment_catalogue.hpp"
 #include "model/table_file.hpp"
 #include "parallel/text_file.hpp"
+#include "recipe/settings.hpp"
 #include "recipe/sweep.hpp"
 #include "record/claims.hpp"
 #include "record/checksum.hpp"
@@ -55,8 +56,9 @@ std::string path_of(const RunRequest& request, const std::string& resolved) {
   return (base.parent_path() / fmt::format("{}.{:012x}.h5", stem, fingerprint(resolved) & 0xffffffffffffu)).string();
 }
 
-std::vector<std::string> all_settings(const RunRequest& request, const SweepElement& element) {
-  std::vector<std::string> settings = request.settings;
+/// The settings of an element. Those of the sweep, whose lists would be read for every element, are left out.
+std::vector<std::string> element_settings(const RunRequest& request, const SweepElement& element) {
+  std::vector<std::string> settings = settings_of("sweep", request.settings).second;
   settings.insert(settings.end(), element.begin(), element.end());
   return settings;
 }
@@ -73,7 +75,7 @@ struct RequestedSweep {
   Recipe recipe_of(const SweepElement& settings) const {
     Mistakes mistakes, located;
     Recipe recipe =
-        parse_recipe(text, request.recipe, all_settings(request, settings), program.catalogue_schema(), mistakes);
+        parse_recipe(text, request.recipe, element_settings(request, settings), program.catalogue_schema(), mistakes);
     for (const Mistake& mistake : mistakes.kept()) {
       const auto [where, message] = sweep.located(mistake, settings);
       located.add(where, message);
@@ -207,7 +209,10 @@ int run_element(const Element& element, const RequestedSweep& requested, double 
   const Communicator& communicator = program.communicator();
   int code = exit_code::complete;
   std::unique_ptr<ResultLock> lock;
-  State state = state_of(element, request, code, communicator);
+  std::error_code ignored;
+  // Without a file the state is found only once.
+  const bool is_new = communicator.broadcast(communicator.is_root() && !std::filesystem::exists(element.path, ignored));
+  State state = is_new ? State::absent : state_of(element, request, code, communicator);
   if (state != State::finished || request.overwrite) {
     lock = std::make_unique<ResultLock>(element.path, communicator);
     state = state_of(element, request, code,
@@ -236,7 +241,7 @@ int run_element(const Element& element, const RequestedSweep& requested, double 
     return resume_run(resumption, program, std::move(lock));
   }
   RunRequest run = request;
-  run.settings = all_settings(request, element.settings);
+  run.settings = element_settings(request, element.settings);
   run.output = element.path;
   run.sweep_settings = element.settings;
   run.wall_time = wall_time;
@@ -252,30 +257,32 @@ int run_all(const RunRequest& request, const Program& program) {
   const RequestedSweep requested(request, program);
   const auto count = static_cast<std::int64_t>(requested.sweep.count);
   if (count == 0) {
-    if (request.element) requested.refuse_without_elements(fmt::format("--element: {} has no [sweep]", request.recipe));
+    if (request.elements)
+      requested.refuse_without_elements(fmt::format("--elements: {} has no [sweep]", request.recipe));
     return run_recipe(request, program);
   }
-  if (request.element && (*request.element < 0 || *request.element >= count)) {
-    throw UsageError(fmt::format("--element {}: the elements of the sweep of {} are 0 to {}", *request.element,
+  const ElementRange range = request.elements.value_or(ElementRange{0, count - 1});
+  if (range.last >= count) {
+    throw UsageError(fmt::format("--elements {}: the elements of the sweep of {} are 0 to {}", range.last,
                                  request.recipe, count - 1));
   }
   std::vector<Element> elements;
-  if (!request.element) elements = requested.elements();
+  if (!request.elements) elements = requested.elements();
   int max_code = exit_code::complete;
-  for (std::int64_t i = request.element.value_or(0); i < (request.element ? *request.element + 1 : count); ++i) {
+  for (std::int64_t i = range.first; i <= range.last; ++i) {
     double wall_time = request.wall_time;
     if (wall_time > 0.0) {
       const double elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
       wall_time = std::max(1e-3, wall_time - communicator.max(elapsed));
     }
     const auto index = static_cast<std::size_t>(i);
-    const Element element = request.element ? requested.element(index) : std::move(elements[index]);
+    const Element element = request.elements ? requested.element(index) : std::move(elements[index]);
     if (communicator.is_root()) fmt::print("element {} of {}: {}\n", i, count, fmt::join(element.settings, " "));
     const int code = run_element(element, requested, wall_time);
     if (code == exit_code::stopped) return code;
     // The signal may have arrived after the last point at which the element could stop.
     const bool is_stop_requested = communicator.any(StopSignals::received() != 0);
-    if (is_stop_requested && i + 1 < count && !request.element) return exit_code::stopped;
+    if (is_stop_requested && i < range.last) return exit_code::stopped;
     max_code = std::max(max_code, code);
   }
   return max_code;
@@ -288,7 +295,7 @@ void check_all(const RunRequest& request, const Program& program) {
   std::set<std::string> printed;
   for (const Element& element : requested.elements()) {
     RunRequest run = request;
-    run.settings = all_settings(request, element.settings);
+    run.settings = element_settings(request, element.settings);
     check_recipe(run, program, &printed);
   }
 }

@@ -202,8 +202,9 @@ std::pair<std::vector<std::string>, std::vector<std::string>> settings_of(const 
                                                                           const std::vector<std::string>& settings) {
   std::pair<std::vector<std::string>, std::vector<std::string>> parts;
   for (const std::string& setting : settings) {
-    const std::size_t begin = setting.starts_with(unset_mark) ? 1 : 0;
-    (setting.compare(begin, section.size() + 1, section + ".") == 0 ? parts.first : parts.second).push_back(setting);
+    const std::string key = setting.substr(setting.starts_with(unset_mark) ? 1 : 0, setting.find('='));
+    const std::string table(trimmed(std::string_view(key).substr(0, key.find_first_of(".="))));
+    (table == section ? parts.first : parts.second).push_back(setting);
   }
   return parts;
 }

@@ -17,7 +17,7 @@ inline constexpr char unset_mark = '!';
 /// The location of what a setting sets: "--set dotted.key=value".
 std::string origin_of_setting(const std::string& setting);
 
-/// The settings of keys of the table `section`, and all others.
+/// The settings of the table `section` and its keys, and all others.
 std::pair<std::vector<std::string>, std::vector<std::string>> settings_of(const std::string& section,
                                                                           const std::vector<std::string>& settings);
 

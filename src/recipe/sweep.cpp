@@ -159,7 +159,9 @@ Sweep read_sweep(const std::string& text, const std::string& file, const std::ve
   Mistakes reported_elsewhere;
   auto root = parse_extended_toml(text, file, reported_elsewhere);
   if (!root) return {};
-  apply_settings(*root, settings, reported_elsewhere);
+  const auto [of_sweep, others] = settings_of("sweep", settings);
+  apply_settings(*root, others, reported_elsewhere);
+  apply_settings(*root, of_sweep, mistakes);
   toml::node* node = root->get("sweep");
   if (node == nullptr) return {};
   Sweep sweep;

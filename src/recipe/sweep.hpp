@@ -31,7 +31,7 @@ struct Sweep {
 };
 
 /// `settings` are applied first and can change the sweep itself. Text that is not TOML has no sweep; `parse_recipe`
-/// reports the error.
+/// reports the error, and mistakes in settings of other tables.
 Sweep read_sweep(const std::string& text, const std::string& file, const std::vector<std::string>& settings,
                  Mistakes& mistakes);
 

@@ -52,30 +52,33 @@ std::string checkpoint_name(const std::string& result, std::int64_t step) {
   return (fs::path(result).parent_path() / fmt::format("{}.checkpoint.{}.h5", stem_of(result), step)).string();
 }
 
-std::vector<CheckpointEntry> find_checkpoints(const std::string& result) {
-  std::vector<CheckpointEntry> checkpoints;
+CheckpointFiles find_checkpoint_files(const std::string& result) {
+  CheckpointFiles files;
   std::error_code error;
+  const std::string begin = stem_of(result) + ".checkpoint.";
   for (const auto& entry : fs::directory_iterator(folder_of(result), error)) {
-    const auto step = step_in(entry.path().filename().string(), stem_of(result) + ".checkpoint.", ".h5");
-    if (step) checkpoints.push_back({*step, checkpoint_name(result, *step)});
+    const std::string name = entry.path().filename().string();
+    if (const auto step = step_in(name, begin, ".h5")) {
+      files.complete.push_back({*step, checkpoint_name(result, *step)});
+    } else if (step_in(name, begin, std::string(".h5") + unfinished)) {
+      files.unfinished.push_back(entry.path().string());
+    }
   }
-  std::sort(checkpoints.begin(), checkpoints.end(), [](const auto& a, const auto& b) { return a.step > b.step; });
-  return checkpoints;
+  std::sort(files.complete.begin(), files.complete.end(), [](const auto& a, const auto& b) { return a.step > b.step; });
+  return files;
 }
 
-void prune_checkpoints(const std::string& result, std::int64_t step, std::int64_t keep) {
+std::vector<CheckpointEntry> find_checkpoints(const std::string& result) {
+  return find_checkpoint_files(result).complete;
+}
+
+void prune_checkpoints(const CheckpointFiles& files, std::int64_t step, std::int64_t keep) {
   std::error_code ignored;
-  for (const CheckpointEntry& checkpoint : find_checkpoints(result)) {
+  for (const CheckpointEntry& checkpoint : files.complete) {
     if (checkpoint.step <= step && keep-- > 0) continue;
     fs::remove(checkpoint.path, ignored);
   }
-  std::vector<fs::path> unfinished_files;
-  for (const auto& entry : fs::directory_iterator(folder_of(result), ignored)) {
-    const std::string name = entry.path().filename().string();
-    if (step_in(name, stem_of(result) + ".checkpoint.", std::string(".h5") + unfinished))
-      unfinished_files.push_back(entry.path());
-  }
-  for (const fs::path& path : unfinished_files) fs::remove(path, ignored);
+  for (const std::string& path : files.unfinished) fs::remove(path, ignored);
 }
 
 CheckpointWriter::CheckpointWriter(const std::string& path, const Communicator& communicator)

@@ -24,12 +24,17 @@ struct CheckpointEntry {
   std::int64_t step = 0;
   std::string path;
 };
-/// All checkpoints of a result, newest first, found by their file names. For one rank.
+/// The checkpoints of a result, newest first, and the unfinished files of interrupted writers.
+struct CheckpointFiles {
+  std::vector<CheckpointEntry> complete;
+  std::vector<std::string> unfinished;
+};
+/// Found by their file names, which takes the longer the more files the folder has. For one rank.
+CheckpointFiles find_checkpoint_files(const std::string& result);
 std::vector<CheckpointEntry> find_checkpoints(const std::string& result);
 
-/// Removes all checkpoints of a result except the newest `keep` up to `step`, and unfinished files of interrupted
-/// writers. For one rank.
-void prune_checkpoints(const std::string& result, std::int64_t step, std::int64_t keep);
+/// Removes these files except the newest `keep` checkpoints up to `step`. For one rank.
+void prune_checkpoints(const CheckpointFiles& files, std::int64_t step, std::int64_t keep);
 
 /// Appends the checksum line to a closed file and syncs the file to the disk. @note Collective. Throws FileError on
 /// every rank.

@@ -95,6 +95,18 @@ class SweepTest(FolderTest):
         self.assertIn("sweep of", self.must("run", self.recipe, "--element", "0", code=2).err)
         self.assertIn("sweep of", self.must("run", self.recipe, code=2).err)
 
+    def test_a_portion_of_the_elements(self):
+        outcome = self.must("run", self.recipe, "--elements", "1..3", "--progress", "none", ranks=2)
+        self.assertEqual(re.findall(r"^element (\d) of 6", outcome.out, re.MULTILINE), ["1", "2", "3"])
+        states = ["to do", "finished", "finished", "finished", "to do", "to do"]
+        self.assertEqual([row[2] for row in self.elements()], states)
+        # The lists of the sweep may be settings, which an element is read without.
+        settings = ["--set", "sweep={system.k = [1.0, 2.5], environments.0.sites = [45, 50, 60]}"]
+        self.recipe.write_text(toml(OSCILLATOR))
+        outcome = self.must("run", self.recipe, *settings, "--elements=0..3", "--progress", "none")
+        self.assertEqual(outcome.out.count("already complete"), 3)
+        self.assertIn("must be a list of lists", self.must("run", self.recipe, "--set", "sweep.zip=[[1]]", code=2).err)
+
     def test_another_build_and_other_options_are_not_finished(self):
         first = self.elements()[0][1]
         self.must("run", self.recipe, "--element", "0", "--progress", "none")
@@ -217,8 +229,11 @@ class SweepTest(FolderTest):
             self.assertIn("time.stop=1", self.must(*command, "--set", "time.stop=1", code=2).err)
         self.recipe.write_text(toml(OSCILLATOR) + SWEEP)
         self.assertRegex(
-            self.must("run", self.recipe, "--element", "6", code=2).err, r"--element 6: the elements of the sweep .* are 0 to 5"
+            self.must("run", self.recipe, "--element", "6", code=2).err, r"--elements 6: the elements of the sweep .* are 0 to 5"
         )
+        self.assertIn("are 0 to 5", self.must("run", self.recipe, "--elements", "4..6", code=2).err)
+        for text in ("3..1", "a", "1..", "..2", "-1", "1..2..3", "1.5"):
+            self.assertIn(f"{text} is not the number of an element", self.must("run", self.recipe, f"--elements={text}", code=2).err)
         self.assertEqual(list(self.folder.glob("*.h5")), [])
 
 
