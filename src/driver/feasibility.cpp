@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <set>
 #include <string>
 
@@ -704,8 +705,10 @@ void Feasibility::warn_of_dark_motions(std::size_t index) {
   if (slowest.rate * end < 3.0) {
     text += fmt::format("; until the end, {:.6g} s, by a factor of {:.2g}", end, std::exp(-slowest.rate * end));
   }
-  // A run that is short beside its decays may be meant to be; one of many weakly damped periods hardly is.
-  const bool is_slow = slowest.rate < 1e-3 * slowest.frequency && slowest.rate * end < 3.0;
+  // A run of few periods may be meant to be that short, or its end be without effect; one of many hardly decays.
+  constexpr double many_periods = 20.0 * std::numbers::pi;
+  const bool is_slow =
+      slowest.rate < 1e-3 * slowest.frequency && slowest.rate * end < 3.0 && slowest.frequency * end > many_periods;
   (is_slow ? warnings_ : notes_).push_back(std::move(text));
 }
 

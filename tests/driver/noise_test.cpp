@@ -262,7 +262,7 @@ TEST(Noise, DarkMotionsOfEveryBathAreNamedWithTheSlowestRate) {
   const auto read = [](const std::string& system, const std::string& environment) {
     ReadRecipe recipe = read_recipe(
         "title = \"t\"\n[system]\nkind = \"linear\"\nq0 = 0.0\n" + system + "[[environments]]\n" + environment +
-        "[time]\nstep = 0.01\nend = 40.0\n[[integrators]]\nmethod = \"gamma\"\ngamma = 0.5\non = \"closed\"\n"
+        "[time]\nstep = 0.01\nend = 80.0\n[[integrators]]\nmethod = \"gamma\"\ngamma = 0.5\non = \"closed\"\n"
         "[study]\nkind = \"trajectory\"\n");
     EXPECT_EQ(recipe.report(), "");
     return recipe;
@@ -271,7 +271,7 @@ TEST(Noise, DarkMotionsOfEveryBathAreNamedWithTheSlowestRate) {
   const std::string shared = "M = [1.0, 2.0]\nK = [[1.5, -0.5], [-0.5, 2.5]]\n";
   const std::string star = "kind = \"heat-bath\"\noscillators = 20\nomega_max = 8.0\ndamping = 0.5\n";
   const std::string memory = "kind = \"memory\"\nstiffness = [2.0]\nrate = [1.5]\n";
-  const std::string density = "kind = \"memory\"\nspectral_density = \"0.1*w*exp(-w)\"\nhorizon = 40.0\n";
+  const std::string density = "kind = \"memory\"\nspectral_density = \"0.1*w*exp(-w)\"\nhorizon = 80.0\n";
   struct Row {
     std::string system, environment, couple, warning;
   };

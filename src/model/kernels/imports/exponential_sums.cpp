@@ -104,9 +104,9 @@ ReadBath read_gleqpy(const BathSource& source) {
   }
   bath.terms = sum.modes;
   bath.notes.push_back(
-      fmt::format("The table is replaced by {} decaying cosines, a passive kernel: until its end, {:.6g} s, the "
+      fmt::format("The table is replaced by {} decaying cosine{}, a passive kernel: until its end, {:.6g} s, the "
                   "integral of the absolute difference is {:.2g} of that of the table.",
-                  sum.exponentials, times.back(), sum.error()));
+                  sum.exponentials, sum.exponentials == 1 ? "" : "s", times.back(), sum.error()));
   return bath;
 }
 
