@@ -29,8 +29,8 @@ bool check_keys(const Section& section, std::initializer_list<const char*> neede
   return good;
 }
 
-std::optional<DiscreteSpectrum> read_spectrum(const Section& section, const Communicator& communicator,
-                                              Mistakes& mistakes) {
+std::optional<DiscreteSpectrum> read_frequencies_and_couplings(const Section& section, const Communicator& communicator,
+                                                               Mistakes& mistakes) {
   const std::string& kind = section.text("spectrum");
   if (kind == "table") {
     if (!check_keys(section, {"file"}, {"oscillators", "omega_max", "cutoff", "exponent", "reference"}, mistakes)) {
@@ -65,7 +65,7 @@ std::optional<DiscreteSpectrum> read_spectrum(const Section& section, const Comm
 
 std::unique_ptr<Environment> build_heat_bath(const Section& section, const ParticleSystem& system, const RunTimes&,
                                              const Communicator& communicator, Mistakes& mistakes) {
-  std::optional<DiscreteSpectrum> spectrum = read_spectrum(section, communicator, mistakes);
+  std::optional<DiscreteSpectrum> spectrum = read_frequencies_and_couplings(section, communicator, mistakes);
   std::optional<Attachment> attachment = read_attachment(section, system, mistakes);
   if (!attachment || !spectrum) return nullptr;
   return std::make_unique<OscillatorBath>(section.text("name"), std::move(*attachment), std::move(*spectrum),
