@@ -73,7 +73,8 @@ Experiment::Experiment(const Recipe& recipe, const Program& program, Mistakes& m
   keep_texts_of_files(recipe_.system, communicator());
   keep_texts_of_files(recipe_.study, communicator());
   where_readable([&] { read_end(); });
-  const bool tables_reach_end = !end_ || check_tables_at_end(recipe_.system, *end_, mistakes);
+  bool tables_reach_end = true;
+  where_readable([&] { tables_reach_end = !end_ || check_tables_at_end(recipe_.system, *end_, mistakes); });
   const bool is_readable = where_readable([&] {
     const SystemKind& kind = *program.catalogues().systems.find(recipe_.system.text("kind"));
     kind.build(recipe_.system, program.catalogues().potentials, system_, mistakes);
@@ -87,7 +88,9 @@ Experiment::Experiment(const Recipe& recipe, const Program& program, Mistakes& m
   where_readable([&] { read_output_plan(mistakes); });
   for (Section& section : recipe_.environments) {
     keep_texts_of_files(section, communicator());
-    if (end_) check_tables_at_end(section, *end_, mistakes);
+    where_readable([&] {
+      if (end_) check_tables_at_end(section, *end_, mistakes);
+    });
     keep_temperature_at_start(section, mistakes);
     if (end_) check_temperatures({read_temperature_in_time(section)}, *end_, section, mistakes);
   }
