@@ -98,7 +98,7 @@ TEST(SectionReader, NamesTheSuccessorsOfRetiredKeys) {
 
 TEST(SectionReader, ListsAllSectionsIfNoneIsClose) {
   EXPECT_THAT(parse(sample_recipe + "[zzzzzz]\n").report,
-              HasSubstr("known are `title`, `extends`, `seed`, `paper`, `system`, `environments`, `time`, "
+              HasSubstr("known are `title`, `extends`, `seed`, `paper`, `system`, `environments`, `controls`, `time`, "
                         "`integrators`, `study`, `output`, "
                         "`claims`, `figure`, `sweep`"));
   EXPECT_THAT(parse(sample_recipe + "[sweeps]\n").report, HasSubstr("did you mean `sweep`?"));
