@@ -82,8 +82,6 @@ EnsembleColumns::EnsembleColumns(const Experiment& experiment, const EnsembleOpt
   for (double& t : lag.values) t *= spacing;
   particle = counted_dimension("particle", particles, "particle, counted from 0");
   axis = counted_dimension("axis", static_cast<std::size_t>(system.axes), "axis, counted from 0");
-  realisation =
-      counted_dimension("realisation", static_cast<std::size_t>(options.realisations), "realisation, counted from 0");
 
   const std::size_t kinetic = 2 * dofs;
   const std::vector<Dimension> by_dof{time, particle, axis}, by_particle{time, particle};

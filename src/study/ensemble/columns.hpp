@@ -50,8 +50,8 @@ struct EnsembleColumn {
 struct EnsembleColumns {
   EnsembleColumns(const Experiment& experiment, const EnsembleOptions& options, const Case& this_case);
 
-  Dimension time, lag, particle, axis, realisation;  ///< `time` is that of the records
-  std::size_t first = 0;                             ///< first record of the averages over time
+  Dimension time, lag, particle, axis;  ///< `time` is that of the records
+  std::size_t first = 0;                ///< first record of the averages over time
   std::size_t equidistant = 0;  ///< number of records at equal intervals: all but one that ends a shorter interval
   std::size_t blocks = 1;       ///< number of blocks of the records from `first` on
   std::size_t dofs = 0, variables = 0;

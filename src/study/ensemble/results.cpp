@@ -260,14 +260,18 @@ class Group {
     for (std::size_t i = column; i < total_.per_realisation.size(); i += options_.measurements.per_realisation()) {
       values.push_back(total_.per_realisation[i]);
     }
-    out_.array(name, units, long_name, {columns_.realisation}, values);
+    out_.array(name, units, long_name, {counted("realisation", options_.realisations)}, values);
     return values;
   }
 
+  static Dimension counted(const std::string& name, std::int64_t realisations) {
+    return counted_dimension(name, static_cast<std::size_t>(realisations), "realisation, counted from 0");
+  }
+
   void write_paths() {
-    Dimension path{"path", columns_.realisation.values, "1", columns_.realisation.long_name};
-    path.values.resize(static_cast<std::size_t>(std::min(options_.saved_paths, options_.realisations)));
-    if (path.values.empty()) return;
+    const std::int64_t paths = std::min(options_.saved_paths, options_.realisations);
+    if (paths == 0) return;
+    const Dimension path = counted("path", paths);
     const std::size_t width = width_of(columns_.path);
     for (std::size_t begin = 0; const EnsembleColumn& column : columns_.path) {
       std::vector<double> values;
