@@ -44,6 +44,7 @@ GALLERY = {
     "fig05": "limebeer2020/fig05",
     "energy_ledger": "luo2010/fig03",
     "henon_heiles": "ours/henon_heiles",
+    "least_work": "ours/least_work",
     "reduction_every_gamma": "ours/reduction_every_gamma",
     "referee": "ours/referee",
     "shootout": "ours/shootout",
