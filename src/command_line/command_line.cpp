@@ -516,18 +516,21 @@ std::string CommandLine::unknown_word_message(const std::vector<std::string>& ar
 
 }  // namespace
 
-int run_command_line(const std::vector<std::string>& arguments, const std::optional<std::string>& recipe,
-                     const Program& program) {
+int exit_code_of(const std::function<int()>& command) {
   try {
-    return CommandLine().run(arguments, recipe, program);
+    return command();
   } catch (const UsageError& error) {
-    // Thrown on every rank; rank 0 logs it.
     spdlog::error("{}", error.what());
     return exit_code::usage;
   } catch (const FileError& error) {
     spdlog::error("{}", error.what());
     return exit_code::numerical_failure;
   }
+}
+
+int run_command_line(const std::vector<std::string>& arguments, const std::optional<std::string>& recipe,
+                     const Program& program) {
+  return exit_code_of([&] { return CommandLine().run(arguments, recipe, program); });
 }
 
 }  // namespace bathline

@@ -9,6 +9,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "command_line/command_line.hpp"
 #include "driver/json_text.hpp"
 #include "driver/recipe_library.hpp"
 #include "driver/run.hpp"
@@ -34,17 +35,11 @@ bool LiveSession::is_request(const std::vector<std::string>& arguments) {
 
 int LiveSession::execute(const std::vector<std::string>& arguments, const std::optional<std::string>& recipe,
                          const Program& program) {
-  try {
+  return exit_code_of([&] {
     if (arguments.front() == "evaluate") return evaluate(arguments, program);
     open(arguments, recipe, program);
     return exit_code::complete;
-  } catch (const UsageError& error) {
-    spdlog::error("{}", error.what());
-    return exit_code::usage;
-  } catch (const FileError& error) {
-    spdlog::error("{}", error.what());
-    return exit_code::numerical_failure;
-  }
+  });
 }
 
 void LiveSession::open(const std::vector<std::string>& arguments, const std::optional<std::string>& recipe,
