@@ -24,7 +24,7 @@ std::optional<std::string> Environment::unsupported_reason(const Scheme& scheme)
     return "the exact flow is implemented for linear environments only, and `" + name_ + "` is not linear";
   }
   const auto* stages = std::get_if<PartitionedRungeKutta>(&scheme);
-  if (stages != nullptr && attachment_.nonlinear() != nullptr && properties().sites == 0) {
+  if (stages != nullptr && attachment_.nonlinear() != nullptr && properties().sites == 0 && !properties().is_white) {
     // The heads whose stage values are given: x+ = (1 - b A^-1 1) x + b A^-1 X.
     const double growth = 1.0 - stages->b.dot(stages->a.fullPivLu().solve(Eigen::VectorXd::Ones(stages->b.size())));
     if (std::abs(growth) > 1.0 + 1e-9) {

@@ -182,6 +182,21 @@ TEST(MpiCoupling, OfALineOnItsCharacteristicGridIsADamper) {
   }
 }
 
+// White friction has no positions of a head between the steps, which would grow for gamma above 1/2.
+TEST(MpiCoupling, OfADamperTakesEveryGamma) {
+  for (const double gamma : {0.0, 0.3, 0.5, 0.7, 1.0}) {
+    SCOPED_TRACE(gamma);
+    const auto method = [&](const char* on) {
+      return fmt::format("[[integrators]]\nname = \"{0}\"\non = \"{0}\"\nmethod = \"gamma\"\ngamma = {1}\n", on, gamma);
+    };
+    const RunStudy run(two_particles("kind = \"damper\"\ndamping = 0.8\n") + method("closed") + method("open") +
+                       time_and_study(8.0, 0.04));
+    ASSERT_EQ(run.report, "");
+    ASSERT_FALSE(run.failure);
+    EXPECT_EQ(run.values("closed/q"), run.values("open/q"));
+  }
+}
+
 // Both the path and the ledger, beside a linear damper and a force of the system.
 TEST(MpiCoupling, OfADamperHasTheOrderOfTheMethod) {
   const std::string problem =
