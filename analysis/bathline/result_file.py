@@ -55,7 +55,7 @@ class RunResult(QuantityFile, Mapping):
 
     def __init__(self, path: str | os.PathLike, keep: object = None):
         self.path = Path(path)
-        self._datasets, self._tree, self._keep = {}, None, keep
+        self._datasets, self._tree, self._claims, self._keep = {}, None, None, keep
         self._open()
 
     @report_read_errors
@@ -245,7 +245,10 @@ class RunResult(QuantityFile, Mapping):
         AnalysisError
             If a value has a wrong type.
         """
-        return read_claims(self.file)
+        claims = self._claims or read_claims(self.file)
+        if self.status == "complete":  # it does not change any more
+            self._claims = claims
+        return list(claims)
 
     def warnings(self):
         """Warnings of the program.
