@@ -484,6 +484,8 @@ void Feasibility::check_memory(Mistakes& mistakes) {
         largest = this_case.environments[i];
       }
     });
+    constexpr double fits_anywhere = 1e4;  // sites, which take some megabytes
+    if (sites <= fits_anywhere) continue;
     const MemoryBudget memory = memory_budget(experiment_.communicator(), bytes);
     if (memory.needed <= memory.available) continue;
     const Section& section = recipe_.environments[largest];

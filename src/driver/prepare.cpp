@@ -153,14 +153,11 @@ void check_noise(const Recipe& recipe, const Experiment& experiment, const Study
   }
 }
 
-}  // namespace
-
-PreparedRun prepare(const std::string& text, const std::string& file, const std::vector<std::string>& settings,
-                    const std::vector<std::string>& petsc_options, const Program& program) {
+/// `mistakes`: those of reading the recipe.
+PreparedRun prepare_with(std::unique_ptr<Recipe> recipe, Mistakes mistakes,
+                         const std::vector<std::string>& petsc_options, const Program& program) {
   PreparedRun prepared;
-  Mistakes mistakes;
-  *prepared.recipe = parse_recipe(text, file, settings, program.catalogue_schema(), mistakes);
-  if (!prepared.recipe->is_toml) refuse(mistakes);
+  prepared.recipe = std::move(recipe);
   prepared.petsc = std::make_unique<PetscSession>(program.communicator(), petsc_options);
   const LogStage stage("Setting up");
   prepared.experiment = std::make_unique<Experiment>(*prepared.recipe, program, mistakes);
@@ -201,6 +198,21 @@ PreparedRun prepare(const std::string& text, const std::string& file, const std:
   for (const std::string& note : prepared.feasibility->notes()) spdlog::info("{}", note);
   for (const std::string& warning : prepared.feasibility->warnings()) spdlog::warn("{}", warning);
   return prepared;
+}
+
+}  // namespace
+
+PreparedRun prepare(const std::string& text, const std::string& file, const std::vector<std::string>& settings,
+                    const std::vector<std::string>& petsc_options, const Program& program) {
+  Mistakes mistakes;
+  auto recipe = std::make_unique<Recipe>(parse_recipe(text, file, settings, program.catalogue_schema(), mistakes));
+  if (!recipe->is_toml) refuse(mistakes);
+  return prepare_with(std::move(recipe), std::move(mistakes), petsc_options, program);
+}
+
+PreparedRun prepare(std::unique_ptr<Recipe> recipe, const std::vector<std::string>& petsc_options,
+                    const Program& program) {
+  return prepare_with(std::move(recipe), Mistakes(), petsc_options, program);
 }
 
 Recipe recipe_of(const ResultReader& result, const Program& program) {

@@ -147,6 +147,10 @@ int execute_run(const RunContext& context, const PreparedRun& prepared, std::uni
   file->attribute("warnings", warnings.text());
   update_provenance(*file, failure ? "failed" : stopped ? "partial" : "computed", context.wall());
   file->attribute("peak_memory_bytes", peak_memory(communicator));
+  if (!failure && !stopped && communicator.size() == 1) {
+    file->flush();
+    return finalise_result(context.path, *prepared.recipe, communicator, has_checkpoints, std::move(file));
+  }
   file->close();
   file.reset();
   if (stopped) {
@@ -163,14 +167,20 @@ int execute_run(const RunContext& context, const PreparedRun& prepared, std::uni
 }
 
 int finalise_result(const std::string& path, const Recipe& recipe, const Communicator& communicator,
-                    bool has_checkpoints) {
+                    bool has_checkpoints, std::unique_ptr<ResultFile> file) {
   const int code = run_on_root(communicator, exit_code::numerical_failure, [&] {
     std::vector<ClaimResult> claims;
     {
       const ResultReader reader(path);
       claims = evaluate_claims(reader, recipe.claims);
     }
-    write_claims(path, claims);
+    if (file) {
+      write_claims(*file, claims);
+      file->close();
+      file.reset();
+    } else {
+      write_claims(path, claims);
+    }
     if (has_checkpoints && !read_output(recipe.output).keep_checkpoints) {
       prune_checkpoints(find_checkpoint_files(path), -1, 0);
     }
@@ -203,6 +213,7 @@ std::unique_ptr<ResultFile> create_result(const RunContext& context, const Prepa
   write_provenance(*file, communicator, context.provenance);
   write_input_files(*file, *prepared.experiment);
   file->attribute("warnings", warnings_before_run(prepared));
+  if (!context.sweep_settings.empty()) file->attribute("sweep_settings", context.sweep_settings);
   file->flush();
   return file;
 }

@@ -42,6 +42,9 @@ struct PreparedRun {
 /// @note Collective.
 PreparedRun prepare(const std::string& text, const std::string& file, const std::vector<std::string>& settings,
                     const std::vector<std::string>& petsc_options, const Program& program);
+/// The same of a recipe that was read without mistakes. @note Collective.
+PreparedRun prepare(std::unique_ptr<Recipe> recipe, const std::vector<std::string>& petsc_options,
+                    const Program& program);
 
 /// The text of the recipe of a request. @note Collective.
 std::string recipe_text(const RunRequest& request, const Communicator& communicator);
@@ -52,7 +55,8 @@ Provenance provenance_of(const PreparedRun& prepared, const std::string& recipe,
 /// Settings of one execution of a new or resumed run.
 struct RunContext {
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
-  std::string path;  ///< of the result
+  std::string path;            ///< of the result
+  std::string sweep_settings;  ///< what a sweep sets for it, one setting per line
   Provenance provenance;
   double wall_time = 0.0;
   double wall_before = 0.0;  ///< wall-clock seconds of the run before it was resumed
@@ -72,9 +76,9 @@ int execute_run(const RunContext& context, const PreparedRun& prepared, std::uni
                 std::unique_ptr<CheckpointReader> from, const Communicator& communicator);
 
 /// Evaluates the claims of a computed result, marks it complete, removes its checkpoints unless the recipe keeps them,
-/// and returns the exit code. @note Collective.
+/// and returns the exit code. `file`: the result if a single process still has it open. @note Collective.
 int finalise_result(const std::string& path, const Recipe& recipe, const Communicator& communicator,
-                    bool has_checkpoints = true);
+                    bool has_checkpoints = true, std::unique_ptr<ResultFile> file = nullptr);
 
 /// The recipe stored in a result. Throws UsageError if it is invalid. For one rank.
 Recipe recipe_of(const ResultReader& result, const Program& program);

@@ -67,26 +67,23 @@ void check_recipe(const RunRequest& request, const Program& program, std::set<st
   }
 }
 
-int run_recipe(const RunRequest& request, const Program& program, std::unique_ptr<ResultLock> lock) {
+int run_recipe(const RunRequest& request, const Program& program, std::unique_ptr<ResultLock> lock,
+               std::unique_ptr<Recipe> recipe) {
   const Communicator& communicator = program.communicator();
   RunContext context;
   context.wall_time = request.wall_time;
   context.progress = request.progress;
-  const PreparedRun prepared =
-      prepare(recipe_text(request, communicator), request.recipe, request.settings, request.petsc_options, program);
+  const PreparedRun prepared = recipe ? prepare(std::move(recipe), request.petsc_options, program)
+                                      : prepare(recipe_text(request, communicator), request.recipe, request.settings,
+                                                request.petsc_options, program);
   context.path =
       request.output.empty() ? std::filesystem::path(request.recipe).stem().string() + ".h5" : request.output;
   context.provenance =
       provenance_of(prepared, prepared.recipe->text, fmt::format("{}", fmt::join(request.petsc_options, " ")));
   const StopSignals signals(communicator);
   if (!lock) lock = std::make_unique<ResultLock>(context.path, communicator);
+  for (const std::string& setting : request.sweep_settings) context.sweep_settings += setting + "\n";
   std::unique_ptr<ResultFile> file = create_result(context, prepared, request.overwrite, communicator);
-  if (!request.sweep_settings.empty()) {
-    std::string lines;
-    for (const std::string& setting : request.sweep_settings) lines += setting + "\n";
-    file->attribute("sweep_settings", lines);
-    file->flush();
-  }
   return execute_run(context, prepared, std::move(file), nullptr, communicator);
 }
 

@@ -68,8 +68,10 @@ class OutOfMemory : public std::runtime_error {
 void check_recipe(const RunRequest& request, const Program& program, std::set<std::string>* printed = nullptr);
 
 /// Runs a recipe and returns the exit code. Throws UsageError, before anything is written, for mistakes of the user and
-/// if another run is writing the result; `lock` is the caller's lock of the result, if it has one. @note Collective.
-int run_recipe(const RunRequest& request, const Program& program, std::unique_ptr<ResultLock> lock = nullptr);
+/// if another run is writing the result; `lock` is the caller's lock of the result, if it has one, and `recipe` the
+/// recipe of the request, if the caller has read it. @note Collective.
+int run_recipe(const RunRequest& request, const Program& program, std::unique_ptr<ResultLock> lock = nullptr,
+               std::unique_ptr<Recipe> recipe = nullptr);
 
 /// Resumes a run from a checkpoint and returns the exit code; for a complete result it prints that and returns the exit
 /// code of its claims. Throws UsageError, before anything is changed, if checkpoint, result, recipe and build do not

@@ -34,10 +34,11 @@ namespace bathline {
 
 namespace {
 
-/// What identifies an element and its result; the recipes of all elements would take too much memory.
+/// What identifies an element and its result. The recipes of all elements would take too much memory.
 struct Element {
   SweepElement settings;
   std::string resolved;                                     ///< its resolved recipe
+  std::unique_ptr<Recipe> recipe;                           ///< of an element by itself
   std::string path;                                         ///< of its result
   std::vector<std::pair<std::string, std::string>> inputs;  ///< attributes of its input files, and their paths
   std::size_t claims = 0;
@@ -85,8 +86,9 @@ struct RequestedSweep {
   }
 
   Element element(std::size_t index) const {
-    Element element{.settings = sweep.element(index), .resolved = {}, .path = {}, .inputs = {}};
-    const Recipe recipe = recipe_of(element.settings);
+    Element element{.settings = sweep.element(index), .resolved = {}, .recipe = {}, .path = {}, .inputs = {}};
+    element.recipe = std::make_unique<Recipe>(recipe_of(element.settings));
+    const Recipe& recipe = *element.recipe;
     element.resolved = recipe.resolved;
     element.path = path_of(request, recipe.resolved);
     for (const std::string& name : files_of(recipe)) {
@@ -103,6 +105,7 @@ struct RequestedSweep {
     std::map<std::string, std::size_t> index_of;
     for (std::size_t i = 0; i < sweep.count; ++i) {
       elements.push_back(element(i));
+      elements[i].recipe.reset();
       const auto [first, is_new] = index_of.emplace(elements[i].path, i);
       if (is_new) continue;
       mistakes.add(sweep.where, fmt::format("the elements {} ({}) and {} ({}) of [sweep] are the same recipe",
@@ -203,7 +206,7 @@ bool has_checkpoints(const std::string& path, const Communicator& communicator) 
   return communicator.broadcast(communicator.is_root() && !find_checkpoints(path).empty());
 }
 
-int run_element(const Element& element, const RequestedSweep& requested, double wall_time) {
+int run_element(Element element, const RequestedSweep& requested, double wall_time) {
   const RunRequest& request = requested.request;
   const Program& program = requested.program;
   const Communicator& communicator = program.communicator();
@@ -246,7 +249,7 @@ int run_element(const Element& element, const RequestedSweep& requested, double 
   run.sweep_settings = element.settings;
   run.wall_time = wall_time;
   run.overwrite = request.overwrite || state == State::interrupted;  // without a checkpoint to resume from
-  return run_recipe(run, program, std::move(lock));
+  return run_recipe(run, program, std::move(lock), std::move(element.recipe));
 }
 
 }  // namespace
@@ -276,9 +279,9 @@ int run_all(const RunRequest& request, const Program& program) {
       wall_time = std::max(1e-3, wall_time - communicator.max(elapsed));
     }
     const auto index = static_cast<std::size_t>(i);
-    const Element element = request.elements ? requested.element(index) : std::move(elements[index]);
+    Element element = request.elements ? requested.element(index) : std::move(elements[index]);
     if (communicator.is_root()) fmt::print("element {} of {}: {}\n", i, count, fmt::join(element.settings, " "));
-    const int code = run_element(element, requested, wall_time);
+    const int code = run_element(std::move(element), requested, wall_time);
     if (code == exit_code::stopped) return code;
     // The signal may have arrived after the last point at which the element could stop.
     const bool is_stop_requested = communicator.any(StopSignals::received() != 0);

@@ -35,6 +35,8 @@ std::vector<ClaimResult> evaluate_claims(const ResultReader& file, std::span<con
 /// Writes the group `claims`, replacing an older one, and sets the status `complete`: a run is complete when its claims
 /// have been evaluated. Called by one process after all have closed the file.
 void write_claims(const std::string& path, std::span<const ClaimResult> claims);
+/// The same to a file that only this process has open.
+void write_claims(ResultFile& file, std::span<const ClaimResult> claims);
 /// The claims in a file; none if it has no group `claims`. Files of older versions have no uncertainties.
 std::vector<ClaimResult> read_claims(const ResultReader& file);
 /// A table for the terminal: mark, id, measured value, expected value, uncertainty, source; a problem is printed below

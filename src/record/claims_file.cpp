@@ -1,4 +1,4 @@
-// Writing the claims and the status `complete` to a closed result file by one process, and reading claims.
+// Writing the claims and the status `complete` to a result file by one process, and reading claims.
 // Tested by tests/record/claims_test.cpp.
 #include <fmt/format.h>
 
@@ -56,8 +56,7 @@ std::vector<Value> column(std::span<const ClaimResult> claims, Member member) {
 
 }  // namespace
 
-void write_claims(const std::string& path, std::span<const ClaimResult> claims) {
-  ResultFile file(path, this_process());
+void write_claims(ResultFile& file, std::span<const ClaimResult> claims) {
   std::size_t bytes = claims.size() * sizeof(double) * (std::size(number_variables) + std::size(flag_variables) + 1);
   for (const auto& variable : text_variables) {
     bytes += claims.size() * hdf5::width_of(column<std::string>(claims, variable.member));
@@ -76,6 +75,11 @@ void write_claims(const std::string& path, std::span<const ClaimResult> claims) 
     file.array(group, {name, "1", long_name, {}, true}, claim, column<double>(claims, member));
   }
   file.attribute("status", std::string("complete"));
+}
+
+void write_claims(const std::string& path, std::span<const ClaimResult> claims) {
+  ResultFile file(path, this_process());
+  write_claims(file, claims);
   file.close();
 }
 

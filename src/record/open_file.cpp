@@ -270,7 +270,9 @@ void OpenFile::reserve(const std::string& operation, std::int64_t bytes, Purpose
     if (fstat(descriptor_, &written) != 0) error = errno;
     const std::int64_t added = added_ + bytes + bytes / 512 + metadata_of_an_operation;  // 1/512: index of the chunks
     const std::int64_t end = std::max<std::int64_t>(written.st_size, flushed_ + added);
-    const std::int64_t to = std::max(reserved_, end + margin_for(purpose));
+    // A quarter of the margin may be used up before it is reserved again, since every call to the system takes time.
+    const bool is_enough = end + margin_for(purpose) / 4 * 3 <= reserved_;
+    const std::int64_t to = is_enough ? reserved_ : std::max(reserved_, end + margin_for(purpose));
     if (error == 0) error = preallocate(descriptor_, reserved_, to);
     if (error == 0) {
       reserved_ = to;
