@@ -334,6 +334,29 @@ def _covariance(result):
     return _figure(*panels)
 
 
+def _transport(result):
+    """Temperatures and currents along the chains, and conductivities over the length."""
+    groups = {
+        f"transport.{label}.{name}": f"{name}, {label}" if len(result.groups("transport")) > 1 else name
+        for label in result.groups("transport")
+        for name in result.groups(f"transport/{label}")
+    }
+    panels = []
+    for variable, title, keys in (
+        ("temperature", "temperature profile", {"xlabel": "place", "ylabel": "kT (J)"}),
+        ("local_current", "heat current", {"xlabel": "spring", "ylabel": "current (W)"}),
+        ("kappa", "conductivity", {"xlabel": "number of places", "ylabel": r"$\kappa$ (1/s)", "xscale": "log", "yscale": "log"}),
+    ):
+        series = [
+            {"of": f"{group}.{variable}", "error": f"{group}.{variable}_error", "name": name}
+            for group, name in groups.items()
+            if result.shape(f"{group}.{variable}")
+        ]
+        if series:
+            panels.append({"title": title, "series": series, **keys})
+    return _figure(*panels)
+
+
 def _wave(result):
     snapshots = any(name.startswith("displacement") for label in result.labels for name in result.variables(label))
     return {"kind": "wave"} if snapshots else None
@@ -361,5 +384,6 @@ _STUDIES = {
     "fit": _fit,
     "memory-kernel": _memory,
     "reduction": _reduction,
+    "transport": _transport,
     "wave": _wave,
 }

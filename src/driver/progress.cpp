@@ -53,13 +53,13 @@ void Progress::skip(std::int64_t done) {
   started_ = Clock::now();
 }
 
-void Progress::update(std::int64_t done) {
+void Progress::update(std::int64_t done, const std::string& note) {
   if (style_ == ProgressStyle::none) return;
   const auto now = Clock::now();
   const double pause = style_ == ProgressStyle::bar ? 0.2 : 10.0;
   if (std::chrono::duration<double>(now - shown_).count() < pause) return;
   shown_ = now;
-  show(done, std::chrono::duration<double>(now - started_).count());
+  show(done, std::chrono::duration<double>(now - started_).count(), note);
 }
 
 void Progress::end() {
@@ -67,7 +67,7 @@ void Progress::end() {
   std::fflush(stderr);
 }
 
-void Progress::show(std::int64_t done, double seconds) {
+void Progress::show(std::int64_t done, double seconds, const std::string& note) {
   const double fraction = total_ > 0 ? static_cast<double>(done) / static_cast<double>(total_) : 1.0;
   const Pace pace(first_, done, total_, seconds);
   std::string rates = fmt::format("{} {}s/s", rate(pace.per_second), unit_.name);
@@ -75,8 +75,8 @@ void Progress::show(std::int64_t done, double seconds) {
     rates += fmt::format(", {} {}-{}s/s", rate(pace.per_second * static_cast<double>(unit_.sites)), unit_.site_name,
                          unit_.name);
   }
-  const std::string numbers =
-      fmt::format("{:3.0f} %  {}  {} left", 100.0 * fraction, rates, duration(pace.seconds_left));
+  std::string numbers = fmt::format("{:3.0f} %  {}  {} left", 100.0 * fraction, rates, duration(pace.seconds_left));
+  if (!note.empty()) numbers += ", " + note;
   if (style_ == ProgressStyle::bar) {
     constexpr int width = 28;
     const int filled = static_cast<int>(fraction * width);

@@ -31,12 +31,13 @@ class Progress {
   void begin(const std::string& label, std::int64_t total, ProgressUnit unit = {});
   /// Units that were done before, read from a checkpoint: they do not count for the rate.
   void skip(std::int64_t done);
-  void update(std::int64_t done);
+  /// `note` follows the numbers: a result so far.
+  void update(std::int64_t done, const std::string& note = {});
   void end();
 
  private:
   using Clock = std::chrono::steady_clock;
-  void show(std::int64_t done, double seconds);
+  void show(std::int64_t done, double seconds, const std::string& note);
 
   ProgressStyle style_;
   std::string label_;

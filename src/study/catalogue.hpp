@@ -21,6 +21,7 @@ StudyKind memory_kernel_kind();
 StudyKind ensemble_kind();
 StudyKind covariance_kind();
 StudyKind fit_kind();
+StudyKind transport_kind();
 
 /// The built-in studies.
 const Catalogue<StudyKind>& studies();

@@ -232,6 +232,43 @@ class StudiesTest(ResumeTest):
                 self.must(["resume", copy], ranks=ranks)
                 self.assert_same_bits(copied, result)
 
+    def test_transport_between_blocks(self):
+        chain = {
+            "name": "chain",
+            "kind": "nonlinear-line",
+            "attach": [0, 1],
+            "sites": 301,
+            "M": 1.0,
+            "potential.kind": "fput",
+            "potential.k": 1.0,
+            "potential.alpha": 0.3,
+            "potential.beta": 0.5,
+        }
+        baths = [
+            {"name": f"bath-{i}", "kind": "damper", "attach": i, "damping": 1.0, "kT": kt} for i, kt in enumerate((2, 1))
+        ]
+        recipe = {
+            "title": "A chain",
+            "system": {"kind": "linear", "M": [1.0, 1.0], "K": [1.0, 1.0], "q0": 0.0},
+            "environments": [chain, *baths],
+            "time": {"step": 0.1, "steps": 330},
+            "integrators": [{"method": "baoab", "on": "closed", "name": "run"}],
+            "study": {"kind": "transport", "realisations": 3, "blocks": 16},
+            # 16 blocks of 20 steps.
+            "output": {"every": 4, "checkpoint_every": 100, "keep_checkpoints": 100},
+        }
+        path, result = self.fresh(recipe)
+        self.must(["run", path, "-o", result])
+        every = checkpoints_of(result)
+        self.assertEqual([int(checkpoint.name.split(".")[-2]) for checkpoint in every], [100, 200, 300])
+        for checkpoint, ranks in ((every[0], 1), (every[0], 2), (every[1], 5), (every[2], 3)):
+            copied, copy = self.copy_of(result, checkpoint)
+            self.must(["resume", copy], ranks=ranks)
+            self.assert_same_bits(copied, result)
+        _, other = self.fresh(recipe, "other")
+        self.must(["run", path, "-o", other], ranks=4)
+        self.assert_same_bits(other, result)
+
     def test_an_ensemble_in_no_time(self):
         warm = changed(
             OSCILLATOR,

@@ -8,6 +8,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "model/line/heat_observer.hpp"
+
 namespace bathline {
 
 namespace {
@@ -50,6 +52,19 @@ class StepperOfPlaces final : public ExplicitEnvironmentStepper {
   std::unique_ptr<ExplicitEnvironmentStepper> stepper_;
 };
 
+/// Gives the observer of the line the places of its ends.
+class ObserverOfPlaces final : public HeatObserver {
+ public:
+  ObserverOfPlaces(const NonlinearLine& line, std::unique_ptr<HeatObserver> observer)
+      : line_(line), observer_(std::move(observer)) {}
+  void observe(const ConductorEnds& ends) override { observer_->observe({line_.places(ends.x), ends.v, ends.kT}); }
+  HeatProfile take() override { return observer_->take(); }
+
+ private:
+  const NonlinearLine& line_;
+  std::unique_ptr<HeatObserver> observer_;
+};
+
 }  // namespace
 
 NonlinearLine::NonlinearLine(std::string name, Attachment attachment, int coordinates, LineConstants constants,
@@ -74,6 +89,15 @@ std::span<const double> NonlinearLine::places(std::span<const double> displaceme
 
 std::unique_ptr<ExplicitEnvironmentStepper> NonlinearLine::explicit_stepper(const ExplicitScheme& scheme, double h) {
   return std::make_unique<StepperOfPlaces>(*this, Line::explicit_stepper(scheme, h));
+}
+
+bool NonlinearLine::is_ring() const {
+  const std::vector<Attachment::Term>& terms = attachment().terms();
+  return state_.is_folded() && terms[0].coordinate == terms[1].coordinate;
+}
+
+std::unique_ptr<HeatObserver> NonlinearLine::observe_heat(double kick, std::size_t bins) {
+  return std::make_unique<ObserverOfPlaces>(*this, make_heat_observer(state_, is_ring(), kick, bins));
 }
 
 EnvironmentProperties NonlinearLine::describe() const {

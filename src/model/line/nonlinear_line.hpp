@@ -8,12 +8,13 @@
 #pragma once
 
 #include "model/environment_catalogue.hpp"
+#include "model/heat_conductor.hpp"
 #include "model/line/line.hpp"
 #include "model/ordered_sites.hpp"
 
 namespace bathline {
 
-class NonlinearLine final : public Line, public OrderedSites {
+class NonlinearLine final : public Line, public OrderedSites, public HeatConductor {
  public:
   /// The attachment is one to a system of `coordinates` coordinates. `sites` are those of the chain, at least 2 between
   /// two heads, where `constants` are joined. `options.law` is set, and V'(0) = 0 unless the far end is fixed or
@@ -24,6 +25,9 @@ class NonlinearLine final : public Line, public OrderedSites {
   int site_axes() const override { return attachment().axes() / (state_.is_folded() ? 2 : 1); }
   std::int64_t ordered_sites() const override { return state_.chain_sites(); }
   std::vector<double> displacements(int axis, std::int64_t stride) override;
+  bool is_ring() const override;
+  std::int64_t conducting_sites() const override { return state_.is_folded() ? state_.chain_sites() : 0; }
+  std::unique_ptr<HeatObserver> observe_heat(double kick, std::size_t bins) override;
   void prepare(const RngKey& key) override;
   EnvironmentEnergy energy(std::span<const double> head) override { return Line::energy(places(head)); }
   void force(std::span<const double> head, std::span<double> force) const override { Line::force(places(head), force); }

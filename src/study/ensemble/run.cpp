@@ -17,6 +17,7 @@
 #include "steppers/batch_stepper.hpp"
 #include "driver/archive.hpp"
 #include "driver/output_times.hpp"
+#include "driver/rank_failure.hpp"
 #include "driver/resumable_tasks.hpp"
 #include "study/ensemble/recording.hpp"
 #include "study/ensemble/results.hpp"
@@ -126,18 +127,6 @@ class EnsembleStudy final : public Study {
       part.numbers("paths", total.paths,
                    static_cast<std::size_t>(std::min(done, options_.saved_paths)) * width_of(columns.path));
     }
-  }
-
-  /// The failure of any rank, on every rank.
-  static std::optional<Failure> any_rank_failure(const Communicator& world, const std::optional<Failure>& failure) {
-    const double highest = world.max(failure ? world.rank() : -1.0);
-    if (highest < 0.0) return std::nullopt;
-    const int from = static_cast<int>(highest);
-    std::int64_t step[] = {failure ? failure->step : 0};
-    double residual[] = {failure ? failure->residual : 0.0};
-    world.broadcast(std::span<std::int64_t>(step), from);
-    world.broadcast(std::span<double>(residual), from);
-    return Failure{step[0], residual[0], world.broadcast(failure ? failure->reason : std::string(), from)};
   }
 
   /// Appends to `results`, for each batch, the moments, and for each of its realisations the stored values and the

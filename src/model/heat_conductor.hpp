@@ -1,0 +1,60 @@
+// Heat currents and temperatures along a chain, observed between two steps.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace bathline {
+
+/// What is known of the ends of a chain between two steps, on rank 0: displacements, velocities and kinetic
+/// temperatures of both particles, which are one and the same for a ring.
+struct ConductorEnds {
+  std::span<const double> x, v, kT;
+};
+
+/// Means by bin, along the chain: kT in J of the places, particles at the ends included, and currents in W of the
+/// springs.
+struct HeatProfile {
+  std::vector<double> temperature, current;
+};
+
+/// Sums what it observes. All members are collective.
+class HeatObserver {
+ public:
+  virtual ~HeatObserver() = default;
+  virtual void observe(const ConductorEnds& ends) = 0;
+  /// The means of all observations since the last call, on rank 0. Their bits do not depend on the number of ranks.
+  virtual HeatProfile take() = 0;
+};
+
+/// Implemented by environments that are a chain between two particles, or a ring.
+class HeatConductor {
+ public:
+  virtual ~HeatConductor() = default;
+  /// Whether its ends are one particle.
+  virtual bool is_ring() const = 0;
+  /// Number of its sites, without the particles; 0 of a chain from one particle, which is not observed.
+  virtual std::int64_t conducting_sites() const = 0;
+  /// kT of a site at the momentum p under the force f is (p + kick f)^2/m; `kick` is in s. The environment must outlive
+  /// the observer. @note Collective.
+  virtual std::unique_ptr<HeatObserver> observe_heat(double kick, std::size_t bins) = 0;
+};
+
+/// Number of places of a chain of `sites` sites: with the particle of a ring, or those at both ends.
+inline std::int64_t places_of(const HeatConductor& chain) {
+  return chain.conducting_sites() + (chain.is_ring() ? 1 : 2);
+}
+/// Number of springs.
+inline std::int64_t springs_of(const HeatConductor& chain) { return chain.conducting_sites() + 1; }
+/// The bin of element `index` of `count`, and the first element of a bin.
+inline std::size_t bin_of(std::int64_t index, std::int64_t count, std::size_t bins) {
+  return static_cast<std::size_t>(static_cast<__int128>(index) * static_cast<std::int64_t>(bins) / count);
+}
+inline std::int64_t begin_of_bin(std::size_t bin, std::int64_t count, std::size_t bins) {
+  const auto all = static_cast<std::int64_t>(bins);
+  return static_cast<std::int64_t>((static_cast<__int128>(count) * static_cast<std::int64_t>(bin) + all - 1) / all);
+}
+
+}  // namespace bathline

@@ -1,0 +1,197 @@
+// Heat currents and temperatures along a folded chain.
+//
+// With the energy of a site e_j = p_j^2/2m + U(w_j) + half of both springs, e_j' = J_j - J_{j+1} holds exactly for
+//
+//   J_j = -V'(w_j - w_{j-1}) (v_{j-1} + v_j)/2,
+//
+// the current through spring j (dhar2008, section 2.1). Both strands are read in pieces that no number of ranks
+// changes, from their heads; along the second one springs and currents have the other sign.
+// Tested by tests/model/line/nonlinear_line_test.cpp.
+#include "model/line/heat_observer.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace bathline {
+
+namespace {
+
+/// The rows of sites as numbers or registers.
+template <class Number>
+struct RowOf {
+  const double* row;
+  Number operator[](std::int64_t j) const { return read<Number>(row + j); }
+};
+
+template <class Number>
+void write(Number value, double* to) {
+  if constexpr (std::is_same_v<Number, SimdDouble>) {
+    store(value, to);
+  } else {
+    *to = value;
+  }
+}
+
+/// Calls `use.template operator()<Number>(i)` for [0, count), by registers as long as there are enough.
+template <class Use>
+void for_each_lane(std::int64_t count, Use use) {
+  std::int64_t i = 0;
+  for (; i + simd_width <= count; i += simd_width) use.template operator()<SimdDouble>(i);
+  for (; i < count; ++i) use.template operator()<double>(i);
+}
+
+class LineHeatObserver final : public HeatObserver {
+ public:
+  LineHeatObserver(LineState& line, bool is_ring, double kick, std::size_t bins)
+      : line_(line), is_ring_(is_ring), kick_(kick), bins_(bins) {
+    const auto count = static_cast<std::size_t>(line.count), leaf = static_cast<std::size_t>(line.layout.unit());
+    for (int strand = 0; strand < 2; ++strand) {
+      strands_[strand].temperature.resize(count);
+      strands_[strand].current.resize(count + (has_joining_spring(strand) ? 1 : 0));
+    }
+    for (std::vector<double>* row : {&w_, &v_, &pull_}) row->resize(std::min(count, leaf) + 2);
+  }
+
+  void observe(const ConductorEnds& ends) override {
+    line_.exchange_next_neighbours();
+    ++observations_;
+    for (int strand = 0; strand < 2; ++strand) {
+      std::visit([&](const auto& sites) { add_strand(strand, sites, ends); }, line_.material(strand));
+    }
+    if (!line_.at_head()) return;
+    for (std::size_t end = 0; end < 2; ++end) end_temperature_[end] += ends.kT[end];
+  }
+
+  HeatProfile take() override {
+    Means temperature(bins_), current(bins_);
+    temperature.add(0, end_temperature_[0], 1.0);
+    if (!is_ring_) temperature.add(bins_ - 1, end_temperature_[1], 1.0);
+    for (int strand = 0; strand < 2; ++strand) {
+      add_pieces(strand, false, temperature);
+      add_pieces(strand, true, current);
+    }
+    const HeatProfile profile{temperature.of(observations_), current.of(observations_)};
+    for (Strand& strand : strands_) strand.clear();
+    observations_ = 0;
+    end_temperature_ = {};
+    return profile;
+  }
+
+ private:
+  /// Sums over the observations, by own site: of its temperature, and of the current of the spring before it. One more
+  /// spring joins the strands where they share no site.
+  struct Strand {
+    std::vector<double> temperature, current;
+    void clear() {
+      std::ranges::fill(temperature, 0.0);
+      std::ranges::fill(current, 0.0);
+    }
+  };
+  struct Means {
+    explicit Means(std::size_t bins) : sum(bins), count(bins) {}
+    void add(std::size_t bin, double values, double number) {
+      sum[bin] += values;
+      count[bin] += number;
+    }
+    std::vector<double> of(std::int64_t observations) const {
+      std::vector<double> means = sum;
+      for (std::size_t bin = 0; bin < means.size(); ++bin) means[bin] /= count[bin] * static_cast<double>(observations);
+      return means;
+    }
+    std::vector<double> sum, count;
+  };
+
+  bool has_joining_spring(int strand) const {
+    return strand == 0 && line_.constants.shared == 0 && line_.at_far_end && line_.count > 0;
+  }
+
+  template <class S>
+  void add_strand(int strand, const S& sites, const ConductorEnds& ends) {
+    const std::int64_t leaf = line_.layout.unit();
+    for (std::int64_t begin = 0; begin < line_.count; begin += leaf)
+      add_leaf(strand, sites, ends, begin, std::min(leaf, line_.count - begin));
+  }
+
+  template <class S>
+  void add_leaf(int strand, const S& sites, const ConductorEnds& ends, std::int64_t begin, std::int64_t count) {
+    const double* const w = line_.own(line_.w[strand]) + begin;
+    const double* const p = line_.own(line_.p[strand]) + begin;
+    const auto velocity = [&](std::int64_t j, double momentum) { return sites.per_mass(j, momentum / sites.mass); };
+    const auto at = [](std::int64_t i) { return static_cast<std::size_t>(i); };
+    const bool is_first = line_.at_head() && begin == 0;
+    w_[0] = is_first ? ends.x[at(strand)] : w[-1];
+    v_[0] = is_first ? ends.v[at(strand)] : velocity(begin - 1, p[-1]);
+    const bool is_last = line_.at_far_end && begin + count == line_.count;
+    const int other = line_.joined_axis(strand);
+    const std::int64_t next = line_.count - 1 - line_.constants.shared;
+    w_[at(count + 1)] = is_last ? line_.own(line_.w[other])[next] : w[count];
+    v_[at(count + 1)] = velocity(begin + count, is_last ? line_.own(line_.p[other])[next] : p[count]);
+    std::copy_n(w, count, w_.begin() + 1);
+
+    const double factor = (strand == 0 ? -0.5 : 0.5) * sites.stiffness, kick = kick_ * sites.stiffness,
+                 unit = 1.0 / sites.mass;
+    double* const pulls = pull_.data();
+    double* const places = w_.data();
+    double* const velocities = v_.data();
+    double* const temperature = strands_[strand].temperature.data() + begin;
+    double* const current = strands_[strand].current.data() + begin;
+    for_each_lane(count, [&]<class Number>(std::int64_t i) {
+      write(rows<Number>(sites).per_mass(begin + i, unit * read<Number>(p + i)), velocities + i + 1);
+    });
+    for_each_lane(count + 1, [&]<class Number>(std::int64_t i) {
+      write(sites.pull(begin + i, read<Number>(places + i + 1) - read<Number>(places + i)), pulls + i);
+    });
+    for_each_lane(count, [&]<class Number>(std::int64_t i) {
+      const Number before = read<Number>(pulls + i), behind = read<Number>(pulls + i + 1);
+      const Number impulse = read<Number>(p + i) + kick * sites.held(read<Number>(places + i + 1), behind - before);
+      const Number flow = factor * before * (read<Number>(velocities + i) + read<Number>(velocities + i + 1));
+      write(read<Number>(temperature + i) + rows<Number>(sites).per_mass(begin + i, unit * (impulse * impulse)),
+            temperature + i);
+      write(read<Number>(current + i) + flow, current + i);
+    });
+    if (is_last && has_joining_spring(strand))
+      strands_[strand].current.back() += factor * pulls[count] * (velocities[count] + velocities[count + 1]);
+  }
+  template <class Number, class S>
+  static auto rows(const S& sites) {
+    return sites.mapped([](const double* row) { return RowOf<Number>{row}; });
+  }
+
+  /// Adds the sums of a strand, those of its springs or of its sites, to the bins of the chain on rank 0.
+  void add_pieces(int strand, bool of_springs, Means& means) const {
+    const std::vector<double>& sums = of_springs ? strands_[strand].current : strands_[strand].temperature;
+    const std::int64_t sites = line_.chain_sites(), leaf = line_.layout.unit();
+    const std::int64_t total = of_springs ? sites + 1 : sites + (is_ring_ ? 1 : 2);
+    std::vector<double> pieces;  // bin, sum and number of consecutive values, which are in one leaf
+    for (std::int64_t j = 0; j < static_cast<std::int64_t>(sums.size()); ++j) {
+      const std::int64_t along = line_.first_site() + j;
+      // The last site of the first strand is that of the second one, too.
+      if (!of_springs && strand == 1 && line_.constants.shared == 1 && along == line_.sites() - 1) continue;
+      const std::int64_t index = strand == 1 ? sites - along : along + (of_springs ? 0 : 1);
+      const auto bin = static_cast<double>(bin_of(index, total, bins_));
+      const bool continues = !pieces.empty() && j % leaf != 0 && pieces[pieces.size() - 3] == bin;
+      if (!continues) pieces.insert(pieces.end(), {bin, 0.0, 0.0});
+      pieces[pieces.size() - 2] += sums[static_cast<std::size_t>(j)];
+      pieces.back() += 1.0;
+    }
+    const std::vector<double> all = line_.communicator.gather(pieces);
+    for (std::size_t i = 0; i < all.size(); i += 3) means.add(static_cast<std::size_t>(all[i]), all[i + 1], all[i + 2]);
+  }
+
+  LineState& line_;
+  bool is_ring_;
+  double kick_;
+  std::size_t bins_;
+  std::array<Strand, 2> strands_;
+  std::vector<double> w_, v_, pull_;  // of a leaf and its neighbours
+  std::array<double, 2> end_temperature_{};
+  std::int64_t observations_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<HeatObserver> make_heat_observer(LineState& line, bool is_ring, double kick, std::size_t bins) {
+  return std::make_unique<LineHeatObserver>(line, is_ring, kick, bins);
+}
+
+}  // namespace bathline

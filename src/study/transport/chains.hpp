@@ -1,0 +1,65 @@
+// The chains that a study of transport observes.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "driver/experiment.hpp"
+#include "model/heat_conductor.hpp"
+
+namespace bathline {
+
+/// The chains of several lengths of a series: what is written over the length.
+struct TransportSeries {
+  std::string name;
+  std::vector<std::string> chains;
+};
+
+struct TransportOptions {
+  std::int64_t realisations = 1;
+  std::int64_t blocks = 64;           ///< of the time until the end
+  std::int64_t bins = 64;             ///< of profiles, at most
+  std::optional<double> until_error;  ///< relative error of the currents at which a run ends
+  std::vector<TransportSeries> series;
+};
+
+/// A chain of a case, or a ring, with the columns of its means in a row of a block.
+struct Chain {
+  std::size_t environment = 0;  ///< in the problem of the case
+  std::string name;
+  bool is_ring = false;
+  std::int64_t places = 0, springs = 0;
+  std::array<int, 2> ends{};                      ///< coordinates of the particles at the ends
+  std::array<std::vector<std::size_t>, 2> baths;  ///< environments at the ends
+  std::array<double, 2> kT{};                     ///< of these, J
+  std::size_t bins = 0;
+  std::size_t first_column = 0;
+
+  double temperature_difference() const { return kT[0] - kT[1]; }
+  bool is_driven() const { return temperature_difference() != 0.0; }
+  // The columns.
+  std::size_t current() const { return first_column; }
+  /// Heat a second out of the bath at the first end, and into that at the second.
+  std::size_t heat(std::size_t end) const { return first_column + 1 + end; }
+  std::size_t slope() const { return first_column + 3; }  ///< of kT over the places of the middle half
+  std::size_t mean_temperature() const { return first_column + 4; }
+  std::size_t temperature() const { return first_column + 5; }  ///< by bin
+  std::size_t local_current() const { return temperature() + bins; }
+  std::size_t end_column() const { return local_current() + bins; }
+  /// The mean index of each bin of `count` places or springs, and the mean over all of these of values by bin.
+  std::vector<double> middles(std::int64_t count) const;
+  double mean_over(std::span<const double> by_bin, std::int64_t count) const;
+};
+
+/// The chains of a case, with the mistakes that prevent their observation. `problem` is that of the case.
+/// @note Collective.
+std::vector<Chain> find_chains(const Case& this_case, const Problem& problem, const TransportOptions& options,
+                               const Recipe& recipe, Mistakes& mistakes);
+
+/// The chain that an environment is, or nullptr.
+HeatConductor* conductor_of(Environment& environment);
+
+}  // namespace bathline
