@@ -1,16 +1,20 @@
 // From the text of a recipe to a prepared run: all checks that are possible before it starts.
 // Tested by tests/command_line/mistakes_test.py.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <sstream>
 
 #include "driver/prepared_run.hpp"
+#include "driver/trajectory_recorder.hpp"
 #include "record/quantity.hpp"
 #include "solve/petsc_options.hpp"
 #include "solve/solver_error.hpp"
+#include "text/spelling.hpp"
 
 namespace bathline {
 
@@ -24,6 +28,30 @@ std::vector<std::string> of_cases(const Section& series, const std::string& text
   for (const std::string& this_case : series.texts("cases"))
     texts.push_back(std::string(text).replace(place, 2, this_case));
   return texts;
+}
+
+using QuantityCheck = std::function<void(const Section& section, const std::string& key, const std::string& quantity)>;
+
+/// Calls `check` for all quantities of claims and figures.
+void for_each_quantity(const Recipe& recipe, const QuantityCheck& check) {
+  for (const Section& claim : recipe.claims) {
+    for (const char* key : {"quantity", "minus", "divided_by"}) {
+      if (claim.has(key)) where_readable([&] { check(claim, key, claim.text(key)); });
+    }
+  }
+  if (!recipe.figure.is_readable("panels")) return;
+  for (const Section& panel : recipe.figure.tables("panels")) {
+    if (!panel.is_readable("series")) continue;
+    for (const Section& series : panel.tables("series")) {
+      for (const char* key : {"of", "minus", "error", "x"}) {
+        if (!series.holds<std::string>(key)) continue;
+        const std::string& text = series.text(key);
+        // `x` may be a variable beside that of `of`.
+        if (key == std::string("x") && text.find('.') == std::string::npos) continue;
+        for (const std::string& quantity : of_cases(series, text)) check(series, key, quantity);
+      }
+    }
+  }
 }
 
 /// Claims and figures must name a group that this recipe writes.
@@ -45,7 +73,7 @@ void check_quantities(const Recipe& recipe, const Experiment& experiment, Mistak
   const auto is_written = [&](const std::string& group) {
     return groups.count(group) > 0 || (group == "certificate" && has_certificates(experiment));
   };
-  const auto check = [&](const Section& section, const std::string& key, const std::string& quantity) {
+  for_each_quantity(recipe, [&](const Section& section, const std::string& key, const std::string& quantity) {
     ParsedQuantity parsed;
     std::string reason;
     const std::string group = quantity.substr(0, quantity.find_first_of(".["));
@@ -55,25 +83,55 @@ void check_quantities(const Recipe& recipe, const Experiment& experiment, Mistak
       mistakes.add(section.where(key),
                    fmt::format("`{}` starts with no integrator or study name of this recipe: {}", quantity, names));
     }
-  };
-  for (const Section& claim : recipe.claims) {
-    for (const char* key : {"quantity", "minus", "divided_by"}) {
-      if (claim.has(key)) where_readable([&] { check(claim, key, claim.text(key)); });
-    }
+  });
+}
+
+/// Why a case does not record `name` with these indices, or "".
+std::string why_not_recorded(const SeriesLayout& layout, const OutputPlan& output, const std::string& name,
+                             std::span<const std::int64_t> indices) {
+  std::vector<std::string> names = {layout.time};
+  for (const Dimension& dimension : layout.dimensions) names.push_back(dimension.name);
+  for (const Variable& variable : layout.variables) names.push_back(variable.name);
+  if (output.section) names.insert(names.end(), {"poincare_q", "poincare_p", "poincare_time"});
+  const bool is_of_sites = output.snapshots > 0 && (name.starts_with("displacement") || name.starts_with("site"));
+  if (!is_of_sites && std::ranges::find(names, name) == names.end()) {
+    return fmt::format("`{}` is not recorded{}", name, spelling_advice(name, names, '`'));
   }
-  if (!recipe.figure.is_readable("panels")) return;
-  for (const Section& panel : recipe.figure.tables("panels")) {
-    if (!panel.is_readable("series")) continue;
-    for (const Section& series : panel.tables("series")) {
-      for (const char* key : {"of", "minus", "error", "x"}) {
-        if (!series.holds<std::string>(key)) continue;
-        const std::string& text = series.text(key);
-        // `x` may be a variable beside that of `of`.
-        if (key == std::string("x") && text.find('.') == std::string::npos) continue;
-        for (const std::string& quantity : of_cases(series, text)) check(series, key, quantity);
-      }
-    }
+  const auto variable = std::ranges::find(layout.variables, name, &Variable::name);
+  if (variable == layout.variables.end()) return "";
+  if (indices.size() > variable->dimensions.size()) {
+    return fmt::format("`{}` takes at most {} indices", name, variable->dimensions.size());
   }
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    const auto dimension = std::ranges::find(layout.dimensions, variable->dimensions[i], &Dimension::name);
+    const auto length = static_cast<std::int64_t>(dimension->length());
+    if (indices[i] < length || dimension->name == "environment") continue;
+    return fmt::format("index {} of `{}` is out of range: dimension `{}` has {}", indices[i], name, dimension->name,
+                       length);
+  }
+  return "";
+}
+
+/// What claims and figures take from the group of a case must be recorded there.
+void check_recorded(const PreparedRun& prepared, Mistakes& mistakes) {
+  const std::vector<Case>& cases = prepared.experiment->cases();
+  for_each_quantity(*prepared.recipe, [&](const Section& section, const std::string& key, const std::string& text) {
+    ParsedQuantity quantity;
+    std::string reason;
+    if (!parse_quantity(text, quantity, reason)) return;
+    const std::string path = fmt::format("{}", fmt::join(quantity.parts, "."));
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      const Case& this_case = cases[i];
+      // Names of integrators may contain dots, or be that of the study.
+      if (!path.starts_with(this_case.name + ".") || this_case.name == prepared.recipe->study.text("kind")) continue;
+      const std::vector<std::string> noisy(this_case.noise && !this_case.closed ? 1 : 0, "all");
+      const OutputPlan& output = prepared.experiment->output();
+      const SeriesLayout layout = recorded_series(this_case, prepared.feasibility->problem(i), output, noisy);
+      reason = why_not_recorded(layout, output, path.substr(this_case.name.size() + 1), quantity.indices);
+      if (reason.empty()) return;
+    }
+    if (!reason.empty()) mistakes.add(section.where(key), fmt::format("`{}`: {}", text, reason));
+  });
 }
 
 /// Runs that a study compares must end at the same time.
@@ -175,6 +233,8 @@ PreparedRun prepare_with(std::unique_ptr<Recipe> recipe, Mistakes mistakes,
     where_readable([&] { check_lagrangian(*prepared.recipe, *prepared.experiment, *kind, mistakes); });
     where_readable([&] { check_noise(*prepared.recipe, *prepared.experiment, *kind, mistakes); });
   }
+  if (!mistakes.empty()) refuse(mistakes);
+  check_recorded(prepared, mistakes);
   if (!mistakes.empty()) refuse(mistakes);
   std::vector<std::string> unknown_options;
   std::string names;

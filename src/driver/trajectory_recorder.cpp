@@ -51,8 +51,27 @@ int axes_of_heads(const Problem& problem) {
 
 bool has_magnitude(const Observable& observable) { return observable.size > 1 && observable.dimension.empty(); }
 
-SeriesLayout series_layout(const Case& this_case, const Problem& problem, bool work_rules,
-                           const std::vector<std::string>& noisy) {
+/// Zero vectors, one per observable; of size zero for the integrands of observables without one.
+enum class Accumulator { integrals, integrands };
+
+std::vector<Eigen::VectorXd> zeros(Accumulator kind, const std::vector<Observable>& observables) {
+  std::vector<Eigen::VectorXd> vectors;
+  for (const Observable& observable : observables) {
+    vectors.push_back(
+        Eigen::VectorXd::Zero(kind == Accumulator::integrands && !observable.integrand ? 0 : observable.size));
+  }
+  return vectors;
+}
+
+}  // namespace
+
+std::vector<Dimension> phase_dimensions(const ParticleSystem& system) {
+  return {index_dimension("particle", system.particles, "particle, counted from 0"),
+          index_dimension("axis", system.axes, "axis, counted from 0")};
+}
+
+SeriesLayout recorded_series(const Case& this_case, const Problem& problem, const OutputPlan& output,
+                             const std::vector<std::string>& noisy) {
   const ParticleSystem& system = problem.system();
   const LedgerNotes notes(problem);
   SeriesLayout layout;
@@ -80,7 +99,7 @@ SeriesLayout series_layout(const Case& this_case, const Problem& problem, bool w
   } else {
     layout.variables.push_back({"energy_total", "J", "sum of the four terms, constant for the exact motion", {}});
   }
-  for (std::size_t i = 0; i < WorkQuadrature::rules.size() && work_rules; ++i) {
+  for (std::size_t i = 0; i < WorkQuadrature::rules.size() && output.work_rules; ++i) {
     const std::string rule = WorkQuadrature::rules[i];
     layout.variables.push_back(
         {"ledger_" + rule, "J", "total energy with the work of damping by the quadrature rule " + rule, {}});
@@ -141,25 +160,6 @@ SeriesLayout series_layout(const Case& this_case, const Problem& problem, bool w
   return layout;
 }
 
-/// Zero vectors, one per observable; of size zero for the integrands of observables without one.
-enum class Accumulator { integrals, integrands };
-
-std::vector<Eigen::VectorXd> zeros(Accumulator kind, const std::vector<Observable>& observables) {
-  std::vector<Eigen::VectorXd> vectors;
-  for (const Observable& observable : observables) {
-    vectors.push_back(
-        Eigen::VectorXd::Zero(kind == Accumulator::integrands && !observable.integrand ? 0 : observable.size));
-  }
-  return vectors;
-}
-
-}  // namespace
-
-std::vector<Dimension> phase_dimensions(const ParticleSystem& system) {
-  return {index_dimension("particle", system.particles, "particle, counted from 0"),
-          index_dimension("axis", system.axes, "axis, counted from 0")};
-}
-
 TrajectoryRecorder::TrajectoryRecorder(ResultFile& file, const Case& this_case, const Problem& problem,
                                        const OutputPlan& output, const std::optional<HeatByEnvironment>& heat)
     : site_stride_(output.snapshots > 0 ? output.site_stride : 0),
@@ -172,7 +172,7 @@ TrajectoryRecorder::TrajectoryRecorder(ResultFile& file, const Case& this_case, 
                                                                                          : 0),
       work_(problem),
       series_(
-          file.series(series_layout(this_case, problem, work_rules_, heat ? heat->names : std::vector<std::string>()))),
+          file.series(recorded_series(this_case, problem, output, heat ? heat->names : std::vector<std::string>()))),
       is_root_(problem.communicator().is_root()),
       flushed_(std::chrono::steady_clock::now()) {
   file.attribute("method", this_case.method->entry.name, this_case.name);

@@ -15,6 +15,11 @@ namespace bathline {
 /// The dimensions of recorded positions and momenta.
 std::vector<Dimension> phase_dimensions(const ParticleSystem& system);
 
+/// The variables that a case records in its group, apart from snapshots and sections. `noisy`: the names of
+/// `HeatByEnvironment` for an open run with noise.
+SeriesLayout recorded_series(const Case& this_case, const Problem& problem, const OutputPlan& output,
+                             const std::vector<std::string>& noisy);
+
 /// Records positions, momenta, energy ledger, forces of the environments and observables, and snapshots of the
 /// environments. All members are collective.
 class TrajectoryRecorder {

@@ -220,6 +220,24 @@ MISTAKES = {
         'of = "closd',
         r"`closd\.q\[0\]` starts with no integrator or study name",
     ),
+    "claim on what is not recorded": (
+        "closed.q.max",
+        "closed.energy_totl.max",
+        "quantity",
+        r"`closed\.energy_totl\.max`: `energy_totl` is not recorded; did you mean `energy_total`\?",
+    ),
+    "figure of what is not recorded": (
+        "[output]",
+        '[[figure.panels]]\nseries = [{ of = "{}.qq[0]", cases = ["damped"] }]\n\n[output]',
+        'of = "{}.qq',
+        r"`damped\.qq\[0\]`: `qq` is not recorded; did you mean `q`\?",
+    ),
+    "figure of a particle too many": (
+        "[output]",
+        '[[figure.panels]]\nseries = [{ of = "closed.p[0]", x = "closed.q[2]" }]\n\n[output]',
+        'x = "closed',
+        r"`closed\.q\[2\]`: index 2 of `q` is out of range: dimension `particle` has 2",
+    ),
     "figure of no quantity": (
         "[output]",
         '[[figure.panels]]\nseries = [{ of = "{}.q[0", cases = ["closed"] }]\n\n[output]',

@@ -348,10 +348,10 @@ class ClaimsTest(ResultTest):
         self.result(recipe, "labels")
 
     def test_a_claim_on_a_missing_variable_fails_with_a_reason(self):
-        claim = FAILING | {"quantity": "closed.velocity.max"}
+        claim = FAILING | {"quantity": "trajectory.velocity.max"}
         outcome = self.run_recipe("absent", changed(OSCILLATOR, claims=[claim]))
         self.assert_code(outcome, 1)
-        self.assertIn("no variable `velocity`", outcome.text)
+        self.assertIn("no group `trajectory`", outcome.text)
 
 
 class NumericalFailureTest(ResultTest):
