@@ -58,13 +58,16 @@ std::string written(const std::string& name, std::span<const Section> sections,
   return text;
 }
 
-/// The key with which the study computes no motion, if the recipe has it; else "". It is a `data_file` that the study
-/// does not require: its data are then in the place of a motion.
+/// The key with which the study computes no motion, if the recipe has it; else "". It is a `data_file` of a study that
+/// does not require it and has no `observe`, with which data are compared with a motion: they are then in its place.
 std::string standalone_key(const Section& study, const CatalogueSchema& catalogue_schema) {
   if (!study.is_readable("kind") || !study.has("data_file")) return "";
   const std::vector<Parameter>& keys = find_entry(catalogue_schema.studies, study.text("kind"))->parameters;
   const auto is_data_file = [](const Parameter& key) { return key.name == "data_file" && !key.required; };
-  return std::any_of(keys.begin(), keys.end(), is_data_file) ? "data_file" : "";
+  const auto is_observe = [](const Parameter& key) { return key.name == "observe"; };
+  const bool replaces_motion =
+      std::any_of(keys.begin(), keys.end(), is_data_file) && std::none_of(keys.begin(), keys.end(), is_observe);
+  return replaces_motion ? "data_file" : "";
 }
 
 std::span<const Section> controls_in(const Recipe& recipe) {

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -9,7 +10,7 @@ SOURCE = Path(os.environ.get("BATHLINE_SOURCE", Path(__file__).resolve().parents
 sys.path.insert(0, str(SOURCE / "analysis"))
 sys.path.insert(0, str(Path(__file__).parent))
 
-from program import PROGRAM  # noqa: E402
+from program import PROGRAM, run, write_recipe  # noqa: E402
 
 os.environ.setdefault("BATHLINE", PROGRAM)
 
@@ -56,6 +57,25 @@ class ProblemTest(unittest.TestCase):
         np.testing.assert_array_equal(whole["u"], parts["u"])
         np.testing.assert_array_equal(whole["g"], parts["g"])
 
+    def test_mismatch_to_measured_values(self):
+        with tempfile.TemporaryDirectory() as folder:
+            table = Path(folder) / "data.dat"
+            table.write_text("0 0.3 0.1\n0.5 0.2 -0.4\n1.35 -0.1 0\n2 0.3 0.2\n")
+            of = {"data_file": str(table), "observe": ["g*x + 0.1*u", "x*x_dot"], "sigma": [0.1, 0.3]}
+            with bathline.Problem(RECIPE, of=of | {"final_cost": "x_dot^2"}) as problem:
+                direction = np.random.default_rng(2).normal(size=problem.start.size)
+                expected = difference(lambda size: problem.cost(problem.start + size * direction))
+                gradient = problem.gradient(problem.start)
+                self.assertAlmostEqual(gradient @ direction, expected, delta=1e-9 * (1 + abs(expected)))
+            with bathline.Problem(RECIPE, of=of) as problem:
+                without = problem.cost(problem.start)
+            with bathline.run(RECIPE | {"study": {"kind": "gradient", **of}, "output": {"every": 20}}) as result:
+                self.assertEqual(float(result["gradient/run"]["cost"]), without)
+                self.assertEqual(result["gradient/run"]["alpha"].shape[0], 3)
+            table.write_text("0.512 0.3 0.1\n")
+            with self.assertRaisesRegex(bathline.UsageError, "no whole number of steps"):
+                bathline.gradient(RECIPE, of=of)
+
     def test_constants_of_environments(self):
         names = ["line.M", "line.lambda", "slow.stiffness", "slow.rate"]
         study = {"kind": "gradient", **COST}
@@ -78,6 +98,24 @@ class ProblemTest(unittest.TestCase):
             ):
                 expected = difference(lambda size, key=key, value=value: cost(**{key: value + size}))
                 self.assertAlmostEqual(float(group[name]), expected, delta=1e-8 * (1 + abs(expected)), msg=name)
+
+    def test_a_warning_where_costates_grow(self):
+        # Away from the top of a hill e^t, in 15 s and 25 s by 3e6 and 7e10.
+        for end, is_warned in ((15.0, False), (25.0, True)):
+            with tempfile.TemporaryDirectory() as folder:
+                path = write_recipe(
+                    Path(folder) / "hill.toml",
+                    {
+                        "title": "hill",
+                        "system": {"kind": "formula", "coordinates": ["x"], "masses": [1.0], "V": "-x^2/2", "q0": [0.0]},
+                        "time": {"step": 0.05, "end": end},
+                        "integrators": [{"method": "stoermer-verlet", "on": "open"}],
+                        "study": {"kind": "gradient", "final_cost": "x"},
+                    },
+                )
+                outcome = run(["run", path, "-o", Path(folder) / "hill.h5", "--progress", "none"])
+                self.assertEqual(outcome.code, 0, outcome.text)
+                self.assertEqual("costates grow by a factor" in outcome.text, is_warned, outcome.text)
 
     def test_mistakes_are_usage_errors(self):
         for of, by, words in (

@@ -226,6 +226,47 @@ class IndependenceTest(RanksTest):
         self.assert_independent("orbit", PLANET, PLANAR_LINES, together, output=())
 
 
+class GradientTest(RanksTest):
+    """Gradients are those of one rank: costates see the environments that runs see."""
+
+    def test_gradients_by_everything(self):
+        system = {
+            "kind": "formula",
+            "coordinates": ["x", "y"],
+            "masses": [1.3, 0.9],
+            "V": "k*x^2/2 + 0.3*x^4 + y^2 - 0.4*x*y",
+            "q0": [0.7, -0.2],
+            "v0": [0.1, 0.3],
+        }
+        lines = [mass_line(4100, "fixed"), mass_line(130, "free"), inerter_line(45)]
+        memory = {"kind": "memory", "name": "memory", "attach": 1, "stiffness": [0.5], "rate": [0.7]}
+        integrators = closed({key: EXPLICIT[key] for key in ("gamma-0", "verlet")}, names(lines))
+        integrators += closed({"midpoint": IMPLICIT["midpoint"]}, [[line["name"], "memory"] for line in lines])
+        recipe = recipe_of("gradient", system, [*lines, memory], integrators, output=())
+        del recipe["output.poincare_section"]
+        recipe["system.parameters"] = {"k": 1.2}
+        recipe["controls"] = [{"name": "u", "on": "x", "pieces": 8, "initial": "0.3*cos(t)"}]
+        recipe["study"] = {
+            "kind": "gradient",
+            "final_cost": "x^2 + y_dot^2",
+            "running_cost": "u^2/2 + x^4 + k*y^2",
+            "by": ["u", "q0", "v0", "k", "130-free.lambda"],
+        }
+        recipe["integrators"] = [each for each in integrators if "130-free" in each["name"]]
+        by_line = self.run_on_all("by-line", recipe)
+        recipe["study"]["by"].remove("130-free.lambda")
+        recipe["integrators"] = [each for each in integrators if "130-free" not in each["name"]]
+        for results in (by_line, self.run_on_all("others", recipe)):
+            data = [variables(result) for result in results]
+            for name, values in data[0].items():
+                for other in data[1:]:
+                    where = f"{name} {values} {other[name]}"
+                    if "midpoint" in name and values.dtype.kind == "f":
+                        self.assertLessEqual(np.abs(other[name] - values).max(), 1e-11 * np.abs(values).max(), where)
+                    else:
+                        self.assertEqual(values.tobytes(), other[name].tobytes(), where)
+
+
 class ColdLineTest(RanksTest):
     """Ahead of the wave front of a line that starts at rest there are subnormal numbers."""
 

@@ -124,7 +124,7 @@ double cost_of(const ReadRecipe& read, const PathCost& cost, const ParticleSyste
 
 std::optional<PathCost> cost_in(const ReadRecipe& read) {
   Mistakes mistakes;
-  return PathCost::read(read.recipe->study, read.recipe->system, read.experiment->system(), true, mistakes);
+  return PathCost::read(*read.recipe, *read.experiment, mistakes);
 }
 
 /// The masses of the cases are variations of those of the particles, which environments may add to.

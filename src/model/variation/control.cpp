@@ -55,9 +55,9 @@ int SplineBasis::piece_at(double place) const {
   return static_cast<int>(std::clamp(std::floor(place), 0.0, pieces_ - 1.0));
 }
 
-std::vector<double> SplineBasis::values(int piece, double place, int degree) const {
+SplineBasis::Weights SplineBasis::values(int piece, double place, int degree) const {
   // The knots before and after the piece are those of the index `piece + degree_`.
-  std::vector<double> values = {1.0};
+  Weights values = {1.0};
   const int here = piece + degree_;
   for (int d = 1; d <= degree; ++d) {
     double carried = 0.0;
@@ -87,9 +87,9 @@ SplineBasis::Values SplineBasis::at(double t, Side side) const {
 SplineBasis::Values SplineBasis::rates_at(double t) const {
   const double place = t / end_ * pieces_;
   const int piece = piece_at(place + roundoff), here = piece + degree_;
-  Values rates{piece, std::vector<double>(static_cast<std::size_t>(degree_) + 1)};
+  Values rates{piece, Weights(static_cast<std::size_t>(degree_) + 1)};
   if (degree_ == 0) return rates;
-  const std::vector<double> lower = values(piece, place, degree_ - 1);
+  const Weights lower = values(piece, place, degree_ - 1);
   for (std::size_t i = 0; i < lower.size(); ++i) {
     const int number = static_cast<int>(i) + 1;
     const double slope = degree_ * lower[i] / (knot(here + number) - knot(here + number - degree_)) * (pieces_ / end_);
@@ -168,6 +168,12 @@ std::shared_ptr<const ControlledDrive> ControlledDrive::with(Side side) const {
   return std::make_shared<ControlledDrive>(size_, drive_, controls_, side);
 }
 
+std::shared_ptr<const ControlledDrive> ControlledDrive::lasting(double end) const {
+  std::vector<Control> controls = controls_;
+  for (Control& control : controls) control.basis = SplineBasis(control.basis.degree(), control.basis.pieces(), end);
+  return std::make_shared<ControlledDrive>(size_, drive_, std::move(controls), side_);
+}
+
 Eigen::VectorXd ControlledDrive::values(double t) const {
   Eigen::VectorXd all(static_cast<Eigen::Index>(controls_.size()));
   for (Eigen::Index i = 0; i < all.size(); ++i) all[i] = controls_[static_cast<std::size_t>(i)].value(t, side_);
@@ -240,7 +246,7 @@ std::optional<Control> read_control(const Section& section, double end, const Pa
   } else if (check_formula_name(section, "name", name, phase_scope(system), mistakes)) {
     check_observable_name(name, section.where("name"), system, mistakes);
   }
-  constexpr long max_degree = 9, max_pieces = 10'000'000;
+  constexpr long max_degree = SplineBasis::max_degree, max_pieces = 10'000'000;
   const long degree = section.integer("degree"), pieces = section.integer("pieces");
   if (degree > max_degree || pieces > max_pieces) {
     mistakes.add(section.where(degree > max_degree ? "degree" : "pieces"),

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <array>
+#include <initializer_list>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -33,11 +35,28 @@ class SplineBasis {
   int pieces() const { return pieces_; }
   double end() const { return end_; }  ///< s
   int size() const { return pieces_ + degree_; }
+  static constexpr int max_degree = 9;
+  /// Up to max_degree + 1 numbers, without memory of their own: splines are evaluated with every force.
+  class Weights {
+   public:
+    Weights(std::initializer_list<double> values) {
+      for (const double value : values) push_back(value);
+    }
+    explicit Weights(std::size_t size) : size_(size) {}
+    void push_back(double value) { values_[size_++] = value; }
+    std::size_t size() const { return size_; }
+    double operator[](std::size_t i) const { return values_[i]; }
+    double& operator[](std::size_t i) { return values_[i]; }
+
+   private:
+    std::array<double, max_degree + 1> values_ = {};
+    std::size_t size_ = 0;
+  };
   /// The B-splines that are not zero at time t, s: their values, and the index of the first. Beyond both ends the
   /// polynomials of the outermost pieces. At a jump, between pieces of degree 0, half of both for the mean.
   struct Values {
     int first;
-    std::vector<double> weights;
+    Weights weights;
   };
   Values at(double t, Side side) const;
   /// Their derivatives, 1/s; between pieces of degree 1 those after.
@@ -50,7 +69,7 @@ class SplineBasis {
  private:
   int piece_at(double place) const;
   double knot(int index) const;  // in pieces, from 0 to pieces + 2 degree
-  std::vector<double> values(int piece, double place, int degree) const;
+  Weights values(int piece, double place, int degree) const;
 
   int degree_, pieces_;
   double end_;
@@ -85,6 +104,8 @@ class ControlledDrive final : public Drive {
   /// The same with other numbers, and with the jumps of a scheme.
   std::shared_ptr<const ControlledDrive> with(const Eigen::VectorXd& numbers) const;
   std::shared_ptr<const ControlledDrive> with(Side side) const;
+  /// The same with all controls stretched to another end, s.
+  std::shared_ptr<const ControlledDrive> lasting(double end) const;
   /// The values of all controls at time t, N.
   Eigen::VectorXd values(double t) const;
   /// gradient += (d values/d numbers)^T slopes, at time t.

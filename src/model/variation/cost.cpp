@@ -67,15 +67,15 @@ Eigen::VectorXd CostVariables::at(const Eigen::VectorXd& q, const Eigen::VectorX
 
 std::optional<CostFormula> CostFormula::read(const Section& section, const std::string& key,
                                              const CostVariables& variables, const ParticleSystem& system,
-                                             Mistakes& mistakes) {
+                                             Mistakes& mistakes, std::size_t index) {
   FormulaScope scope = scope_of(variables);
-  const std::optional<Expression> formula = read_formula(section, key, scope, mistakes);
-  if (!formula || !is_smooth(section, key, scope, *formula, mistakes)) return std::nullopt;
+  const std::optional<Expression> formula = read_formula(section, key, scope, mistakes, index);
+  if (!formula || !is_smooth(section, key, scope, *formula, mistakes, index)) return std::nullopt;
   const auto drive = controls_of(system);
   const Eigen::VectorXd controls = drive ? drive->values(0.0) : Eigen::VectorXd();
   const Eigen::VectorXd start = variables.at(system.q0, system.v0, 0.0, controls);
   const std::span<const double> values(start.data(), static_cast<std::size_t>(start.size()));
-  if (!check_finite(section, key, "the formula", scope, {*formula}, values, mistakes)) return std::nullopt;
+  if (!check_finite(section, key, "the formula", scope, {*formula}, values, mistakes, index)) return std::nullopt;
   try {
     FormulaProgram value(scope.graph, {&*formula, 1}, scope.variables);
     FormulaProgram gradient(scope.graph, gradient_of(scope.graph, *formula, 0, scope.variables), scope.variables);

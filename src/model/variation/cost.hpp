@@ -40,9 +40,10 @@ class CostVariables {
 /// A formula of them with its gradient.
 class CostFormula {
  public:
-  /// The formula `key` of a section. Nothing, and a mistake, where it is invalid, piecewise or not finite at the start.
+  /// The formula `key` of a section, of a list that with this index. Nothing, and a mistake, where it is invalid,
+  /// piecewise or not finite at the start.
   static std::optional<CostFormula> read(const Section& section, const std::string& key, const CostVariables& variables,
-                                         const ParticleSystem& system, Mistakes& mistakes);
+                                         const ParticleSystem& system, Mistakes& mistakes, std::size_t index = 0);
 
   double value(const Eigen::VectorXd& variables) const { return value_.run(variables.data()); }
   void gradient(const Eigen::VectorXd& variables, Eigen::VectorXd& gradient) const {

@@ -32,55 +32,15 @@ VectorXd read_by_observable(const Section& study, const char* key, std::size_t c
   return all;
 }
 
-FitData read_data(const Section& study, const Experiment& experiment, Mistakes& mistakes) {
-  FitData data;
-  data.names = study.texts("observe");
-  const std::size_t count = data.names.size();
-  const std::size_t before = mistakes.count();
-  if (count == 0) mistakes.add(study.where("observe"), "observe = []: name at least one measured formula");
-  for (const std::string& formula : data.names) {
+std::vector<PhaseFunction> read_functions(const Section& study, const Experiment& experiment, Mistakes& mistakes) {
+  std::vector<PhaseFunction> functions;
+  for (const std::string& formula : study.texts("observe")) {
     Section one(study.where());
     one.set("observe", formula, study.where("observe"));
     const std::optional<PhaseFunction> function = read_phase_function(one, "observe", experiment.system(), mistakes);
-    if (function) data.functions.push_back(*function);
+    if (function) functions.push_back(*function);
   }
-  if (study.has("sigma") && study.has("weights")) {
-    mistakes.add(study.where("weights"), "`weights` are relative and `sigma` is absolute; leave one of them out");
-  }
-  if (mistakes.count() > before) throw UnreadableValue();
-  data.weights = study.has("sigma")     ? read_by_observable(study, "sigma", count, mistakes).cwiseInverse().eval()
-                 : study.has("weights") ? read_by_observable(study, "weights", count, mistakes).cwiseSqrt().eval()
-                                        : VectorXd::Ones(static_cast<Eigen::Index>(count)).eval();
-  if (count > 1 && !study.has("sigma") && !study.has("weights")) {
-    mistakes.add(study.where("observe"), "several observables need `sigma`, their standard deviations, or `weights`");
-    throw UnreadableValue();
-  }
-  const TableForm form{.row = "measurements",
-                       .first = {"time", "s", Bound::nonnegative},
-                       .second = {"value", "in the order of `observe`", Bound::any},
-                       .rising = true,
-                       .columns = 1 + count};
-  const std::string& name = study.text("data_file");
-  try {
-    const std::vector<std::vector<double>> columns = read_columns(study, name, form);
-    data.times = columns[0];
-    data.values.resize(static_cast<Eigen::Index>(columns[0].size() * count));
-    for (std::size_t i = 0; i < columns[0].size(); ++i) {
-      for (std::size_t j = 0; j < count; ++j) data.values[static_cast<Eigen::Index>(i * count + j)] = columns[j + 1][i];
-    }
-  } catch (const std::runtime_error& error) {
-    mistakes.add(study.where("data_file"), fmt::format("data_file = \"{}\": {}", name, error.what()));
-    throw UnreadableValue();
-  }
-  for (const Case& this_case : experiment.cases()) {
-    const double end = static_cast<double>(this_case.steps) * this_case.step;
-    if (data.times.back() <= end * (1.0 + 1e-9)) continue;
-    mistakes.add(study.where("data_file"), fmt::format("data_file = \"{}\": the last time {} is after the end {} of "
-                                                       "the run; set `end` in [time] accordingly",
-                                                       name, data.times.back(), end));
-    throw UnreadableValue();
-  }
-  return data;
+  return functions;
 }
 
 /// The interval of a parameter, by the bounds of its key and its own.
@@ -159,6 +119,51 @@ void refuse_thermal_starts(const Experiment& experiment, Mistakes& mistakes) {
 
 }  // namespace
 
+FitData read_fit_data(const Section& study, const Experiment& experiment, Mistakes& mistakes) {
+  FitData data;
+  data.names = study.texts("observe");
+  const std::size_t count = data.names.size();
+  const std::size_t before = mistakes.count();
+  if (count == 0) mistakes.add(study.where("observe"), "observe = []: name at least one measured formula");
+  if (study.has("sigma") && study.has("weights")) {
+    mistakes.add(study.where("weights"), "`weights` are relative and `sigma` is absolute; leave one of them out");
+  }
+  if (mistakes.count() > before) throw UnreadableValue();
+  data.weights = study.has("sigma")     ? read_by_observable(study, "sigma", count, mistakes).cwiseInverse().eval()
+                 : study.has("weights") ? read_by_observable(study, "weights", count, mistakes).cwiseSqrt().eval()
+                                        : VectorXd::Ones(static_cast<Eigen::Index>(count)).eval();
+  if (count > 1 && !study.has("sigma") && !study.has("weights")) {
+    mistakes.add(study.where("observe"), "several observables need `sigma`, their standard deviations, or `weights`");
+    throw UnreadableValue();
+  }
+  const TableForm form{.row = "measurements",
+                       .first = {"time", "s", Bound::nonnegative},
+                       .second = {"value", "in the order of `observe`", Bound::any},
+                       .rising = true,
+                       .columns = 1 + count};
+  const std::string& name = study.text("data_file");
+  try {
+    const std::vector<std::vector<double>> columns = read_columns(study, name, form);
+    data.times = columns[0];
+    data.values.resize(static_cast<Eigen::Index>(columns[0].size() * count));
+    for (std::size_t i = 0; i < columns[0].size(); ++i) {
+      for (std::size_t j = 0; j < count; ++j) data.values[static_cast<Eigen::Index>(i * count + j)] = columns[j + 1][i];
+    }
+  } catch (const std::runtime_error& error) {
+    mistakes.add(study.where("data_file"), fmt::format("data_file = \"{}\": {}", name, error.what()));
+    throw UnreadableValue();
+  }
+  for (const Case& this_case : experiment.cases()) {
+    const double end = static_cast<double>(this_case.steps) * this_case.step;
+    if (data.times.back() <= end * (1.0 + 1e-9)) continue;
+    mistakes.add(study.where("data_file"), fmt::format("data_file = \"{}\": the last time {} is after the end {} of "
+                                                       "the run; set `end` in [time] accordingly",
+                                                       name, data.times.back(), end));
+    throw UnreadableValue();
+  }
+  return data;
+}
+
 FitPlan read_fit_plan(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
   FitPlan plan{.recipe = recipe};
   for (Section* section : {&plan.recipe.system, &plan.recipe.study}) {
@@ -166,7 +171,10 @@ FitPlan read_fit_plan(const Recipe& recipe, const Experiment& experiment, Mistak
   }
   for (Section& section : plan.recipe.environments) keep_texts_of_files(section, experiment.communicator());
   const Section& study = plan.recipe.study;
-  where_readable([&] { plan.data = read_data(study, experiment, mistakes); });
+  where_readable([&] {
+    plan.data = read_fit_data(study, experiment, mistakes);
+    plan.data.functions = read_functions(study, experiment, mistakes);
+  });
   for (const Section& section : study.tables("parameters")) {
     where_readable([&] { plan.parameters.push_back(read_parameter(section, recipe, experiment.program(), mistakes)); });
   }

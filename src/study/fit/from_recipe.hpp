@@ -18,6 +18,10 @@ struct FitPlan {
 
 std::vector<Parameter> fit_parameters();
 
+/// The measured values that `data_file`, `observe` and `sigma` or `weights` of a section describe, without functions;
+/// the texts of the section's files have been read. Adds mistakes, and throws UnreadableValue after them.
+FitData read_fit_data(const Section& study, const Experiment& experiment, Mistakes& mistakes);
+
 /// Adds a mistake for everything that is wrong; the plan is valid only without any. Reads files, and lets PETSc query
 /// the options of the search. @note Collective.
 FitPlan read_fit_plan(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes);

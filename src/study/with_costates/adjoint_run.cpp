@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "driver/output_times.hpp"
 #include "model/lumped/lumped.hpp"
@@ -18,18 +19,20 @@ namespace bathline {
 
 using Eigen::VectorXd;
 
-std::optional<PathCost> PathCost::read(const Section& section, const Section& system_section,
-                                       const ParticleSystem& system, bool is_required, Mistakes& mistakes) {
+std::optional<PathCost> PathCost::read(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
   const std::size_t before = mistakes.count();
-  const CostVariables variables(system, system_section);
-  PathCost cost{variables, ParameterForces(system_section, variables, mistakes), {}, {}};
+  const Section& study = recipe.study;
+  const CostVariables variables(experiment.system(), recipe.system);
+  PathCost cost{variables, ParameterForces(recipe.system, variables, mistakes), {}, {}};
   const auto read_key = [&](const char* key, std::optional<CostFormula>& formula) {
-    if (section.has(key)) formula = CostFormula::read(section, key, variables, system, mistakes);
+    if (study.has(key)) formula = CostFormula::read(study, key, variables, experiment.system(), mistakes);
   };
   read_key("final_cost", cost.final);
   read_key("running_cost", cost.running);
-  if (is_required && !section.has("final_cost") && !section.has("running_cost")) {
-    mistakes.add(section.where("kind"), "give `final_cost` or `running_cost`, the cost that is to be differentiated");
+  if (study.has("data_file")) cost.mismatch = Mismatch::read(study, variables, experiment, mistakes);
+  if (!study.has("final_cost") && !study.has("running_cost") && !study.has("data_file")) {
+    mistakes.add(study.where("kind"),
+                 "give `final_cost`, `running_cost` or `data_file`, the cost that is to be differentiated");
   }
   if (mistakes.count() > before) return std::nullopt;
   return cost;
@@ -45,7 +48,19 @@ std::vector<Parameter> cost_parameters() {
 }
 
 AdjointRun::AdjointRun(const Experiment& experiment, const Case& this_case, const PathCost& cost, std::int64_t every)
-    : experiment_(experiment), case_(this_case), cost_(cost), stops_(record_steps(this_case, every)) {}
+    : experiment_(experiment), case_(this_case), cost_(cost), stops_(record_steps(this_case, every)), every_(every) {
+  if (!cost.mismatch) return;
+  measured_ = cost.mismatch->steps(this_case.step);
+  std::vector<std::int64_t> both;
+  std::set_union(stops_.begin(), stops_.end(), measured_.begin(), measured_.end(), std::back_inserter(both));
+  stops_ = both;
+}
+
+std::optional<std::size_t> AdjointRun::measured_at(std::int64_t step) const {
+  const auto found = std::lower_bound(measured_.begin(), measured_.end(), step);
+  if (found == measured_.end() || *found != step) return std::nullopt;
+  return static_cast<std::size_t>(found - measured_.begin());
+}
 
 VectorXd AdjointRun::variables(double t, const VectorXd& q, const VectorXd& v) const {
   const auto controls = controls_of(problem_->system());
@@ -61,7 +76,7 @@ std::optional<Failure> AdjointRun::run(const ParticleSystem& system, std::option
   problem_->prepare(experiment_.seed());
   if (is_root) path_->add(problem_->q, problem_->velocity());
   const std::unique_ptr<Stepper> stepper = make_recording_stepper(case_.scheme, *problem_, step_, *path_);
-  records_.clear();
+  states_.clear();
   for (std::size_t i = 0; i < stops_.size(); ++i) {
     if (i > 0) {
       if (std::optional<Failure> failure = stepper->advance(stops_[i] - stops_[i - 1])) return failure;
@@ -70,11 +85,19 @@ std::optional<Failure> AdjointRun::run(const ParticleSystem& system, std::option
     if (!problem_->communicator().broadcast(is_finite)) {
       return Failure{stops_[i], problem_->q.norm(), "the state is no longer finite"};
     }
-    records_.push_back(
+    states_.push_back(
         {stops_[i], static_cast<double>(stops_[i]) * step_, problem_->q, problem_->velocity(), problem_->work});
   }
   if (is_root) sum_costs();
+  keep_records();
   return std::nullopt;
+}
+
+void AdjointRun::keep_records() {
+  records_.clear();
+  for (const PathRecord& state : states_) {
+    if (state.step % every_ == 0 || state.step == case_.steps) records_.push_back(state);
+  }
 }
 
 void AdjointRun::sum_costs() {
@@ -94,11 +117,15 @@ void AdjointRun::sum_costs() {
     }
   }
   cost_value_ = step_ * running_sum_;
-  const PathRecord& end = records_.back();
+  const PathRecord& end = states_.back();
   if (cost_.final) cost_value_ += cost_.final->value(variables(end.time, end.q, end.v));
+  for (const PathRecord& state : states_) {
+    const std::optional<std::size_t> measured = measured_at(state.step);
+    if (measured) cost_value_ += cost_.mismatch->value(*measured, variables(state.time, state.q, state.v));
+  }
 }
 
-std::optional<Failure> AdjointRun::pull_back(const VectorXd& weights, CostGradient& gradient) {
+std::optional<Failure> AdjointRun::pull_back(const VectorXd& at_end, CostGradient& gradient) {
   const Eigen::Index size = problem_->q.size();
   const bool is_root = problem_->communicator().is_root();
   const auto controls = controls_of(problem_->system());
@@ -109,28 +136,24 @@ std::optional<Failure> AdjointRun::pull_back(const VectorXd& weights, CostGradie
   gradient_ = &gradient;
   Costate costate;
   VectorXd mass_slopes = VectorXd::Zero(size);
+  // A function of the state at a stop adds its derivatives to costates, and others to the gradient.
+  const auto add = [&](const PathRecord& state, const VectorXd& slopes) {
+    const VectorXd by_p = slopes.segment(size, size).cwiseQuotient(mass);
+    costate.alpha += slopes.head(size);
+    costate.beta += by_p;
+    mass_slopes -= by_p.cwiseProduct(state.v);
+    gradient.parameters += slopes.tail(gradient.parameters.size());
+    if (!controls) return;
+    const Eigen::Index first = cost_.variables.controls();
+    controls->pull_back(state.time, slopes.segment(first, cost_.variables.parameters() - first), gradient.controls);
+  };
   if (is_root) {
-    const PathRecord& end = records_.back();
     costate = {VectorXd::Zero(size), VectorXd::Zero(size)};
-    VectorXd by_v = costate.beta;
-    if (weights.size() > 0) {
-      costate.alpha = weights.head(size);
-      by_v = weights.tail(size);
-    }
-    if (cost_.final) {
-      cost_.final->gradient(variables(end.time, end.q, end.v), slopes_);
-      costate.alpha += slopes_.head(size);
-      by_v += slopes_.segment(size, size);
-      gradient.parameters += slopes_.tail(gradient.parameters.size());
-      if (controls) {
-        controls->pull_back(
-            end.time,
-            slopes_.segment(cost_.variables.controls(), cost_.variables.parameters() - cost_.variables.controls()),
-            gradient.controls);
-      }
-    }
-    costate.beta = by_v.cwiseQuotient(mass);
-    mass_slopes = -costate.beta.cwiseProduct(end.v);
+    const PathRecord& end = states_.back();
+    VectorXd slopes = VectorXd::Zero(cost_.variables.size());
+    if (cost_.final) cost_.final->gradient(variables(end.time, end.q, end.v), slopes);
+    if (at_end.size() > 0) slopes += at_end;
+    add(end, slopes);
   }
   Problem environments = experiment_.make_problem(case_, step_, case_.closed, experiment_.system());
   environments.prepare(experiment_.seed());
@@ -141,16 +164,25 @@ std::optional<Failure> AdjointRun::pull_back(const VectorXd& weights, CostGradie
   const FinishedRun finished{case_.scheme, *problem_, *path_, case_.steps, step_};
   const std::unique_ptr<CoStepper> co_stepper = make_co_stepper(finished, environments, *this);
   growth_ = 0.0;
-  const double scale = is_root ? std::hypot(costate.alpha.norm(), costate.beta.norm()) : 0.0;
+  double scale = 0.0;
   for (std::size_t i = stops_.size(); i-- > 0;) {
     if (is_root) {
-      records_[i].costate = costate;
-      if (scale > 0.0) growth_ = std::max(growth_, std::hypot(costate.alpha.norm(), costate.beta.norm()) / scale);
+      if (const std::optional<std::size_t> measured = measured_at(stops_[i])) {
+        const PathRecord& state = states_[i];
+        VectorXd slopes = VectorXd::Zero(cost_.variables.size());
+        cost_.mismatch->add_gradient(*measured, variables(state.time, state.q, state.v), slopes);
+        add(state, slopes);
+      }
+      states_[i].costate = costate;
+      const double norm = std::hypot(costate.alpha.norm(), costate.beta.norm());
+      if (i + 1 == stops_.size()) scale = norm;
+      if (scale > 0.0) growth_ = std::max(growth_, norm / scale);
     }
     if (i == 0) break;
     if (std::optional<Failure> failure = co_stepper->pull_back(stops_[i] - stops_[i - 1], costate)) return failure;
   }
   gradient_ = nullptr;
+  keep_records();
   gradient.constants.resize(static_cast<Eigen::Index>(constants_.size()));
   for (Eigen::Index i = 0; i < gradient.constants.size(); ++i) {
     gradient.constants[i] = slope_by(constants_[static_cast<std::size_t>(i)], problem_->system());
@@ -177,7 +209,8 @@ void AdjointRun::collect(const ForcePoint& point, const VectorXd& by_force, doub
   const Eigen::Index parameters = gradient_->parameters.size();
   if (!constants_.empty()) by_force_.col(--last_point_) = by_force;
   if (!controls && parameters == 0) return;
-  const VectorXd at = variables(point.t, point.q, point.v);
+  VectorXd at;
+  if (cost_.running || parameters > 0) at = variables(point.t, point.q, point.v);
   if (cost_.running) cost_.running->gradient(at, slopes_);
   if (controls) {
     VectorXd by_control(static_cast<Eigen::Index>(controls->controls().size()));
@@ -244,6 +277,24 @@ double AdjointRun::slope_by(const EnvironmentConstant& constant, const ParticleS
     slope += weight / size * sum;
   }
   return slope;
+}
+
+void write_costate_moment(ResultFile& file, const std::string& group, std::span<const Dimension> over_time,
+                          const AdjointRun& run) {
+  if (run.system().axes != 2) return;
+  const VectorXd& mass = run.system().mass;
+  std::vector<double> moments;
+  for (const PathRecord& record : run.records()) {
+    double moment = 0.0;
+    for (Eigen::Index x = 0; x + 1 < record.costate.alpha.size(); x += 2) {
+      moment += record.q[x] * record.costate.alpha[x + 1] - record.q[x + 1] * record.costate.alpha[x] +
+                mass[x] * record.v[x] * record.costate.beta[x + 1] -
+                mass[x + 1] * record.v[x + 1] * record.costate.beta[x];
+    }
+    moments.push_back(moment);
+  }
+  file.array(group, {"costate_moment", "1", "sum of q x alpha + p x beta over all particles", {}}, over_time.first(1),
+             moments);
 }
 
 void warn_of_growth(const std::string& name, double growth) {

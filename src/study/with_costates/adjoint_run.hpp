@@ -2,26 +2,31 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "driver/experiment.hpp"
+#include "driver/study.hpp"
 #include "model/variation/control.hpp"
 #include "model/variation/cost.hpp"
 #include "recipe/recipe.hpp"
 #include "steppers/transposed/co_stepper.hpp"
+#include "study/with_costates/mismatch.hpp"
 
 namespace bathline {
 
-/// J = final cost at the end + integral of the running cost, by the weights of the method at its evaluations of forces.
+/// J = final cost at the end + integral of the running cost, by the weights of the method at its evaluations of forces,
+/// + the mismatch to measured values.
 struct PathCost {
   CostVariables variables;
   ParameterForces forces;
   std::optional<CostFormula> final, running;
+  std::optional<Mismatch> mismatch = {};
 
-  /// Reads `final_cost` and `running_cost` of a section; at least one of them must be there if `is_required`.
-  static std::optional<PathCost> read(const Section& section, const Section& system_section,
-                                      const ParticleSystem& system, bool is_required, Mistakes& mistakes);
+  /// Reads `final_cost`, `running_cost` and `data_file` of the study, of which at least one must be there.
+  /// @note Collective.
+  static std::optional<PathCost> read(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes);
   bool depends_on_time() const {
     return forces.depends_on_time() || (final && final->depends_on_time()) || (running && running->depends_on_time());
   }
@@ -72,18 +77,22 @@ class AdjointRun final : private PathFunctional {
   double cost() const { return cost_value_; }
   /// The records, the last of them the end; with costates after `pull_back`. On rank 0.
   const std::vector<PathRecord>& records() const { return records_; }
-  std::vector<PathRecord>& records() { return records_; }
 
-  /// The gradient of J + weights.(q, v) at the end, `weights` being by all positions and velocities there; empty
-  /// where there are none. @note Collective.
-  std::optional<Failure> pull_back(const Eigen::VectorXd& weights, CostGradient& gradient);
+  /// The gradient of J + f, f a function of the end with the derivatives `at_end` by all variables of costs; empty
+  /// where there is none. @note Collective.
+  std::optional<Failure> pull_back(const Eigen::VectorXd& at_end, CostGradient& gradient);
+  /// The variables of costs at a time, in the order of `CostVariables`. On rank 0.
+  Eigen::VectorXd variables(double t, const Eigen::VectorXd& q, const Eigen::VectorXd& v) const;
+  const ParticleSystem& system() const { return experiment_.system(); }
   /// The largest norm of a recorded costate over that at the end, on rank 0.
   double growth() const { return growth_; }
 
  private:
   bool slopes(const ForcePoint& point, Eigen::VectorXd& by_q, Eigen::VectorXd& by_v) override;
   void collect(const ForcePoint& point, const Eigen::VectorXd& by_force, double weight) override;
-  Eigen::VectorXd variables(double t, const Eigen::VectorXd& q, const Eigen::VectorXd& v) const;
+  /// The index among the measured times of a stop, if it is one.
+  std::optional<std::size_t> measured_at(std::int64_t step) const;
+  void keep_records();
   /// Sums the costs of the run.
   void sum_costs();
   /// @note Collective.
@@ -92,11 +101,13 @@ class AdjointRun final : private PathFunctional {
   const Experiment& experiment_;
   const Case& case_;
   const PathCost& cost_;
-  std::vector<std::int64_t> stops_;
+  std::vector<std::int64_t> stops_;     // of records and measured values
+  std::vector<std::int64_t> measured_;  // steps
+  std::int64_t every_;
   std::optional<Problem> problem_;
   double step_ = 0.0;
   std::optional<RecordedPath> path_;
-  std::vector<PathRecord> records_;
+  std::vector<PathRecord> states_, records_;  // at all stops; those that are recorded
   double cost_value_ = 0.0, running_sum_ = 0.0;
   double growth_ = 0.0;
   CostGradient* gradient_ = nullptr;
@@ -107,8 +118,13 @@ class AdjointRun final : private PathFunctional {
   Eigen::VectorXd slopes_;
 };
 
-/// The keys of `PathCost::read`.
+/// The keys of `PathCost::read`, but for those of mismatches.
 std::vector<Parameter> cost_parameters();
+/// Writes `costate_moment` of the records, the sum over all particles of q x alpha + p x beta, where they move in a
+/// plane: Noether's invariant of costates where forces and costs are invariant under rotations. `over_time` begins with
+/// time.
+void write_costate_moment(ResultFile& file, const std::string& group, std::span<const Dimension> over_time,
+                          const AdjointRun& run);
 /// Warns where costates grow so much that gradients are useless.
 void warn_of_growth(const std::string& name, double growth);
 /// Adds a mistake for each thing in the recipe that costates do not support. @note Collective.

@@ -171,7 +171,7 @@ class LiveGradient final {
   void read_cost() {
     Mistakes none;
     run_.reset();
-    cost_ = PathCost::read(recipe_.study, recipe_.system, experiment_->system(), true, none);
+    cost_ = PathCost::read(recipe_, *experiment_, none);
     run_.emplace(*experiment_, experiment_->cases().front(), *cost_, experiment_->cases().front().steps);
   }
 
@@ -325,6 +325,7 @@ class GradientStudy final : public Study, public LiveProblem {
     over_time.insert(over_time.end(), phase.begin(), phase.end());
     file.array(group, {"alpha", "1/m", "costate of the positions", {}}, over_time, alpha);
     file.array(group, {"beta", "s/(kg m)", "costate of the momenta", {}}, over_time, beta);
+    write_costate_moment(file, group, over_time, run);
   }
 
   Recipe recipe_;
@@ -336,7 +337,7 @@ class GradientStudy final : public Study, public LiveProblem {
 
 std::unique_ptr<Study> make_gradient(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
   refuse_without_costates(recipe, experiment, mistakes);
-  std::optional<PathCost> cost = PathCost::read(recipe.study, recipe.system, experiment.system(), true, mistakes);
+  std::optional<PathCost> cost = PathCost::read(recipe, experiment, mistakes);
   if (!cost) return nullptr;
   Variables by = read_by(recipe, experiment, *cost, mistakes);
   return std::make_unique<GradientStudy>(recipe, experiment, std::move(*cost), std::move(by));
@@ -346,6 +347,7 @@ std::unique_ptr<Study> make_gradient(const Recipe& recipe, const Experiment& exp
 
 StudyKind gradient_kind() {
   std::vector<Parameter> parameters = cost_parameters();
+  for (const Parameter& parameter : mismatch_parameters()) parameters.push_back(parameter);
   parameters.push_back(optional("by", ValueType::texts, "",
                                 "what it is differentiated by: names of controls and of `parameters` of the system, "
                                 "\"q0\", \"v0\" and \"mass\", and numbers of environments, such as \"line.damping\"; "
@@ -354,7 +356,7 @@ StudyKind gradient_kind() {
       .entry =
           {.name = "gradient",
            .summary = "the exact gradient of a cost by controls, start, masses and parameters, from one backward run",
-           .equation = "J = final_cost(q, v, t) + sum of w h running_cost(q, v, u, t)\n"
+           .equation = "J = final_cost(q, v, t) + sum of w h running_cost(q, v, u, t) + |(f - data)/sigma|^2/2\n"
                        "co-run: alpha = dJ/dq, beta = dJ/dp, pulled back through the steps, last first",
            .source = "sanzserna2016, section 3",
            .keywords = {"adjoint", "sensitivity", "costate", "backpropagation"},
@@ -366,7 +368,8 @@ StudyKind gradient_kind() {
                "`lobatto` and `implicit-euler`; open and closed, with every environment that is linear. Refused are "
                "`exact`, `herglotz`, `rk4` and `explicit-euler`, typed Lagrangians, contact systems, nonlinear "
                "environments and couplings, matched ends, noise, and formulas that are not smooth. Group "
-               "gradient/<integrator>: cost, growth, by_<name>, alpha and beta over time. A warning where costates "
+               "gradient/<integrator>: cost, growth, by_<name>; over time alpha, beta and, in the plane, "
+               "costate_moment, the sum of q x alpha + p x beta. A warning where costates "
                "grow by 1e8: then the motion is chaotic, and the gradient right but useless."},
       .make = make_gradient,
       .takes_any_lagrangian = true};

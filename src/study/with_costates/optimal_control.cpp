@@ -6,7 +6,7 @@
 // are those of functions of time. Discretised first, the optimum is that of the discrete equations of Pontryagin: the
 // costates satisfy the adjoint scheme, and the control at the steps follows from them to the order of the method.
 // Source: oberbloebaum2011, section 3; sanzserna2016, section 4.
-// Tested by tests/costates/gradient_test.cpp.
+// Tested by tests/costates/optimal_control_test.cpp.
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
@@ -19,11 +19,9 @@
 
 #include "driver/resumable_tasks.hpp"
 #include "driver/trajectory_recorder.hpp"
-#include "random/counter_rng.hpp"
-#include "random/streams.hpp"
-#include "solve/minimiser.hpp"
-#include "study/with_costates/adjoint_run.hpp"
+#include "study/with_costates/control_problem.hpp"
 #include "study/with_costates/kinds.hpp"
+#include "study/with_costates/optimum_orders.hpp"
 #include "text/printable_text.hpp"
 #include "text/spelling.hpp"
 
@@ -34,188 +32,24 @@ namespace {
 using Eigen::Index;
 using Eigen::VectorXd;
 
-/// A condition at the end: a coordinate or a velocity has a value.
-struct EndCondition {
-  std::string name;
-  Index variable;  ///< among the positions and velocities
-  double value;
+using Task = ControlProblem::Task;
+
+/// Steps with which the optima are searched as well, and the integrator whose optimum with the smallest is the
+/// reference of their errors.
+struct OrderPlan {
+  std::vector<double> steps = {};  ///< from the largest to the smallest, s
+  std::string reference = {};
 };
 
-struct Plan {
-  PathCost cost;
-  std::vector<EndCondition> conditions;
-  std::optional<std::pair<double, double>> free_end;  ///< lowest and highest end time, s
-  int starts = 1;
-  double spread = 1.0;  ///< N
-  SearchLimits limits;
-};
-
-/// What rank 0 asks all ranks for.
-enum class Task : int { run, pull_back, checkpoint, done };
-
-/// The cost of one case as a function of its unknowns. All ranks construct it; rank 0 evaluates, the others `follow`.
-class ControlProblem final : public ConstrainedFunction {
- public:
-  ControlProblem(const Experiment& experiment, const Case& this_case, const Plan& plan)
-      : experiment_(experiment),
-        case_(this_case),
-        plan_(plan),
-        run_(experiment, this_case, plan.cost, experiment.output().every),
-        numbers_(controls_of(experiment.system())->numbers().size()) {
-    const auto drive = controls_of(experiment.system())->with(side_of(this_case.scheme));
-    const ControlledDrive& controls = *drive;
-    VectorXd weights = VectorXd::Zero(numbers_);
-    const VectorXd ones = VectorXd::Ones(static_cast<Index>(controls.controls().size()));
-    for (std::int64_t step = 0; step < this_case.steps; ++step) {
-      for (const StepPoint& point : points_of_step(this_case.scheme)) {
-        const double weight = point.weight * this_case.step;
-        controls.pull_back((static_cast<double>(step) + point.node) * this_case.step, weight * ones, weights);
-      }
-    }
-    // Numbers without any effect, such as that at the start where no force is evaluated, stay where they are.
-    scale_ = weights.cwiseMax(1e-3 * weights.mean()).cwiseSqrt();
-  }
-
-  Index size() const { return numbers_ + (plan_.free_end ? 1 : 0); }
-
-  /// The unknowns of the recipe's controls, of every start after the first with random numbers added.
-  VectorXd start(int index) const {
-    const ControlledDrive& controls = *controls_of(experiment_.system());
-    VectorXd numbers = controls.numbers();
-    const RngKey key = streams::convergence_starts.key(experiment_.seed(), static_cast<std::uint32_t>(index));
-    Index first = 0;
-    for (const Control& control : controls.controls()) {
-      // Splines of few random numbers: rough controls are no better starts than none.
-      const SplineBasis rough(3, 4, control.basis.end());
-      VectorXd bumps(rough.size());
-      for (Index i = 0; i < bumps.size(); ++i) {
-        bumps[i] = index == 0 ? 0.0 : plan_.spread * normal_pair(key, static_cast<std::uint64_t>(first + i)).first;
-      }
-      const Control added{"", 0, rough, bumps};
-      for (Index i = 0; i < control.numbers.size(); ++i) {
-        double& number = numbers[first + i];
-        number += added.value(control.basis.node(static_cast<int>(i)));
-        number = std::clamp(number, control.lower, control.upper);
-      }
-      first += control.numbers.size();
-    }
-    VectorXd x(size());
-    x.head(numbers_) = numbers.cwiseProduct(scale_);
-    if (plan_.free_end) x[numbers_] = std::clamp(case_.end, plan_.free_end->first, plan_.free_end->second);
-    return x;
-  }
-
-  Bounds bounds() const {
-    constexpr double infinity = std::numeric_limits<double>::infinity();
-    Bounds bounds{VectorXd::Constant(size(), -infinity), VectorXd::Constant(size(), infinity)};
-    Index first = 0;
-    for (const Control& control : controls_of(experiment_.system())->controls()) {
-      const Index count = control.numbers.size();
-      bounds.lower.segment(first, count) = control.lower * scale_.segment(first, count);
-      bounds.upper.segment(first, count) = control.upper * scale_.segment(first, count);
-      first += count;
-    }
-    if (plan_.free_end) {
-      bounds.lower[numbers_] = plan_.free_end->first;
-      bounds.upper[numbers_] = plan_.free_end->second;
-    }
-    return bounds;
-  }
-
-  double value(const VectorXd& x, VectorXd& constraints) override {
-    ask(Task::run, x);
-    const bool has_failed = run(x).has_value();
-    constraints.setZero(static_cast<Index>(plan_.conditions.size()));
-    if (has_failed) return std::numeric_limits<double>::infinity();
-    const PathRecord& end = run_.records().back();
-    const Index n = end.q.size();
-    for (std::size_t c = 0; c < plan_.conditions.size(); ++c) {
-      const EndCondition& condition = plan_.conditions[c];
-      const double actual = condition.variable < n ? end.q[condition.variable] : end.v[condition.variable - n];
-      constraints[static_cast<Index>(c)] = actual - condition.value;
-    }
-    return run_.cost();
-  }
-
-  void gradient(const VectorXd& weights, VectorXd& slopes) override {
-    const Index n = experiment_.system().size();
-    VectorXd at_end = VectorXd::Zero(2 * n);
-    for (std::size_t c = 0; c < plan_.conditions.size(); ++c) {
-      at_end[plan_.conditions[c].variable] += weights[static_cast<Index>(c)];
-    }
-    ask(Task::pull_back, at_end);
-    CostGradient gradient;
-    if (run_.pull_back(at_end, gradient)) gradient.controls.setZero(numbers_);
-    slopes.resize(size());
-    slopes.head(numbers_) = gradient.controls.cwiseQuotient(scale_);
-    if (plan_.free_end) slopes[numbers_] = gradient.end;
-  }
-
-  /// On the ranks other than 0, until rank 0 is done; `checkpoint` is its counterpart there. @note Collective.
-  void follow(const std::function<void()>& checkpoint) {
-    while (true) {
-      const auto task = static_cast<Task>(shared(0));
-      if (task == Task::done) return;
-      if (task == Task::checkpoint) {
-        checkpoint();
-        continue;
-      }
-      const VectorXd numbers = received();
-      CostGradient ignored;
-      if (task == Task::run) {
-        run(numbers);
-      } else {
-        run_.pull_back(numbers, ignored);
-      }
-    }
-  }
-  void ask(Task task, const VectorXd& numbers = {}) const {
-    shared(static_cast<std::int64_t>(task));
-    if (task == Task::done || task == Task::checkpoint) return;
-    shared(numbers.size());
-    VectorXd copy = numbers;
-    communicator().broadcast(std::span<double>(copy.data(), static_cast<std::size_t>(copy.size())));
-  }
-
-  /// @note Collective.
-  std::optional<Failure> run(const VectorXd& x) {
-    ParticleSystem system = experiment_.system();
-    system.drive = controls_of(system)->with(numbers_of(x));
-    return run_.run(system, end_of(x) / static_cast<double>(case_.steps));
-  }
-  VectorXd numbers_of(const VectorXd& x) const { return x.head(numbers_).cwiseQuotient(scale_); }
-  double end_of(const VectorXd& x) const {
-    return plan_.free_end ? x[numbers_] : case_.step * static_cast<double>(case_.steps);
-  }
-  const AdjointRun& last_run() const { return run_; }
-  const Communicator& communicator() const { return experiment_.communicator(); }
-
- private:
-  /// The number of rank 0.
-  std::int64_t shared(std::int64_t number) const {
-    communicator().broadcast(std::span<std::int64_t>(&number, 1));
-    return number;
-  }
-  VectorXd received() const {
-    VectorXd numbers(shared(0));
-    communicator().broadcast(std::span<double>(numbers.data(), static_cast<std::size_t>(numbers.size())));
-    return numbers;
-  }
-
-  const Experiment& experiment_;
-  const Case& case_;
-  const Plan& plan_;
-  AdjointRun run_;
-  Index numbers_;
-  VectorXd scale_;
-};
-
-/// The searches of one case, which checkpoints save between iterations.
-struct CaseSearch {
-  std::size_t index = 0;                        ///< of the case
-  int start = 0;                                ///< of the search that goes on
+/// The searches, which checkpoints save between iterations: one for each case with its own step, then one for each case
+/// and step of the orders.
+struct SearchState {
+  std::size_t index = 0;                        ///< of the search that goes on
+  int start = 0;                                ///< likewise, of its starts
   std::vector<double> costs = {};               ///< of the starts that have ended; NaN without convergence
   std::vector<double> best = {}, current = {};  ///< packed reports; empty where there are none yet
+  std::vector<double> optima = {};              ///< the last of each case: unknowns without scales, then multipliers
+  std::vector<double> measured = {};            ///< of each search of the orders
 };
 
 /// A report as a list of numbers.
@@ -250,45 +84,99 @@ SearchReport unpacked(const std::vector<double>& numbers, Index multipliers, Ind
 
 class OptimalControlStudy final : public Study {
  public:
-  OptimalControlStudy(const Experiment& experiment, Plan plan) : experiment_(experiment), plan_(std::move(plan)) {}
+  OptimalControlStudy(const Experiment& experiment, ControlPlan plan, OrderPlan orders)
+      : experiment_(experiment), plan_(std::move(plan)), orders_(std::move(orders)) {}
 
   std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) override {
     CheckpointPoints points(checkpoints);
-    CaseSearch search;
     if (const CheckpointReader* from = checkpoints.from()) {
       restore_from(from, [&] {
-        search.index = static_cast<std::size_t>(from->count("case"));
-        search.start = static_cast<int>(from->count("start"));
-        search.costs = from->numbers("costs");
-        search.best = from->numbers("best");
-        search.current = from->numbers("current");
+        search_.index = static_cast<std::size_t>(from->count("search"));
+        search_.start = static_cast<int>(from->count("start"));
+        search_.costs = from->numbers("costs");
+        search_.best = from->numbers("best");
+        search_.current = from->numbers("current");
+        search_.optima = from->numbers("optima");
+        search_.measured = from->numbers("measured");
+        steps_done_ = from->count("steps");
       });
     }
-    for (; search.index < experiment_.cases().size(); search = {.index = search.index + 1}) {
-      const Case& this_case = experiment_.cases()[search.index];
-      progress.begin(this_case.name, plan_.starts, {.name = "start"});
-      progress.skip(search.start);
-      ControlProblem problem(experiment_, this_case, plan_);
-      const std::optional<Failure> failure = search_case(this_case, problem, search, file, progress, points);
+    const std::vector<Case>& cases = experiment_.cases();
+    const std::size_t count = cases.size() * (1 + orders_.steps.size());
+    while (search_.index < count) {
+      const Case& this_case = cases[case_of(search_.index)];
+      const bool has_own_step = search_.index < cases.size();
+      const double h = has_own_step ? this_case.step : orders_.steps[(search_.index - cases.size()) % steps()];
+      const Case sized = with_step(this_case, h);
+      const std::string label = has_own_step ? this_case.name : fmt::format("{}, step {:.4g}", this_case.name, h);
+      progress.begin(label, starts_here(), {.name = "start"});
+      progress.skip(search_.start);
+      const std::int64_t every = has_own_step ? experiment_.output().every : std::llround(orders_.steps.front() / h);
+      ControlProblem problem(experiment_, sized, plan_, every);
+      const std::optional<Failure> failure = search_case(sized, label, problem, progress, points);
       progress.end();
-      if (failure) return CaseFailure{this_case.name, *failure};
+      if (failure) return CaseFailure{label, *failure};
+      if (has_own_step) {
+        write(file, sized, problem);
+      } else {
+        measure(problem);
+      }
+      search_.start = 0;
+      search_.costs.clear();
+      search_.best.clear();
+      ++search_.index;
     }
+    write_all_orders(file);
     return std::nullopt;
   }
 
  private:
-  std::optional<Failure> search_case(const Case& this_case, ControlProblem& problem, CaseSearch& search,
-                                     ResultFile& file, Progress& progress, CheckpointPoints& points) {
-    const auto conditions = static_cast<Index>(plan_.conditions.size());
-    std::int64_t steps_done = 0;
+  std::size_t steps() const { return orders_.steps.size(); }
+  std::size_t case_of(std::size_t index) const {
+    const std::size_t cases = experiment_.cases().size();
+    return index < cases ? index : (index - cases) / steps();
+  }
+  /// One for orders, which are those of the optimum with the integrator's own step.
+  int starts_here() const { return search_.index < experiment_.cases().size() ? plan_.starts : 1; }
+  static Case with_step(const Case& this_case, double h) {
+    Case sized = this_case;
+    if (h == this_case.step) return sized;
+    sized.steps = std::llround(static_cast<double>(this_case.steps) * this_case.step / h);
+    sized.step = h;
+    return sized;
+  }
+
+  /// Where a search begins, on rank 0.
+  SearchReport first_report(const ControlProblem& problem, int start) const {
+    const Index conditions = plan_.conditions.size();
+    if (!search_.current.empty()) return unpacked(search_.current, conditions, problem.size());
+    SearchReport first;
+    first.point = {problem.start(start), VectorXd::Zero(conditions)};
+    if (search_.index < experiment_.cases().size()) return first;
+    const Index size = problem.size() + conditions;
+    const Eigen::Map<const VectorXd> last(&search_.optima[case_of(search_.index) * static_cast<std::size_t>(size)],
+                                          size);
+    first.point = {problem.scaled(last.head(problem.size())), last.tail(conditions)};
+    return first;
+  }
+
+  /// Searches from all starts; the best and its path are in `best_` and `problem` afterwards.
+  std::optional<Failure> search_case(const Case& this_case, const std::string& label, ControlProblem& problem,
+                                     Progress& progress, CheckpointPoints& points) {
+    const Index conditions = plan_.conditions.size();
     const auto checkpoint = [&] {
-      points.checkpoint_if_due(this_case.name, steps_done, 4 * this_case.steps, [&](CheckpointWriter& to) {
-        const double numbers[] = {static_cast<double>(search.index), static_cast<double>(search.start)};
-        to.numbers("case", {&numbers[0], 1});
+      problem.communicator().broadcast(std::span<std::int64_t>(&steps_done_, 1));
+      points.checkpoint_if_due(label, steps_done_, 4 * this_case.steps, [&](CheckpointWriter& to) {
+        const double numbers[] = {static_cast<double>(search_.index), static_cast<double>(search_.start)};
+        to.numbers("search", {&numbers[0], 1});
         to.numbers("start", {&numbers[1], 1});
-        to.numbers("costs", search.costs);
-        to.numbers("best", search.best);
-        to.numbers("current", search.current);
+        to.numbers("costs", search_.costs);
+        to.numbers("best", search_.best);
+        to.numbers("current", search_.current);
+        to.numbers("optima", search_.optima);
+        to.numbers("measured", search_.measured);
+        const auto steps = static_cast<double>(steps_done_);
+        to.numbers("steps", {&steps, 1});
       });
     };
     if (!problem.communicator().is_root()) {
@@ -296,11 +184,9 @@ class OptimalControlStudy final : public Study {
     } else {
       SearchReport best;
       best.value = std::numeric_limits<double>::quiet_NaN();
-      if (!search.best.empty()) best = unpacked(search.best, conditions, problem.size());
-      for (; search.start < plan_.starts; ++search.start) {
-        SearchReport before;
-        before.point = {problem.start(search.start), VectorXd::Zero(conditions)};
-        if (!search.current.empty()) before = unpacked(search.current, conditions, problem.size());
+      if (!search_.best.empty()) best = unpacked(search_.best, conditions, problem.size());
+      for (; search_.start < starts_here(); ++search_.start) {
+        const SearchReport before = first_report(problem, search_.start);
         auto shown = std::chrono::steady_clock::now();
         std::vector<Iteration> history;
         const auto go_on = [&](const SearchReport& report) {
@@ -308,14 +194,14 @@ class OptimalControlStudy final : public Study {
           now.iterations += before.iterations;
           now.evaluations += before.evaluations;
           history.push_back({now.value, now.infeasibility, now.residual, static_cast<double>(now.evaluations)});
-          search.current = packed(now);
-          steps_done += this_case.steps;
+          search_.current = packed(now);
+          steps_done_ += this_case.steps;
           problem.ask(Task::checkpoint);
           checkpoint();
           const auto time = std::chrono::steady_clock::now();
           if (time - shown > std::chrono::seconds(2)) {
             shown = time;
-            spdlog::info("{}: {} evaluations, cost {:.10g}, end conditions to {:.1e}, residual {:.1e}", this_case.name,
+            spdlog::info("{}: {} evaluations, cost {:.10g}, end conditions to {:.1e}, residual {:.1e}", label,
                          now.evaluations, now.value, now.infeasibility, now.residual);
           }
           return true;
@@ -323,49 +209,65 @@ class OptimalControlStudy final : public Study {
         SearchReport report = minimise(problem, before.point, problem.bounds(), plan_.limits, go_on);
         report.iterations += before.iterations;
         report.evaluations += before.evaluations;
-        search.current.clear();
-        search.costs.push_back(report.converged ? report.value : std::numeric_limits<double>::quiet_NaN());
-        progress.update(search.start + 1);
+        search_.current.clear();
+        search_.costs.push_back(report.converged ? report.value : std::numeric_limits<double>::quiet_NaN());
+        progress.update(search_.start + 1);
         const bool is_better = report.converged && !(best.converged && best.value <= report.value);
         if (!is_better && best.point.x.size() > 0) continue;
         best = report;
-        search.best = packed(best);
+        search_.best = packed(best);
         history_ = history;
       }
       if (!best.converged) {
         spdlog::warn("{}: no optimum was found: {} after {} evaluations, end conditions to {:.1e}, residual {:.1e}",
-                     this_case.name, best.reason, best.evaluations, best.infeasibility, best.residual);
+                     label, best.reason, best.evaluations, best.infeasibility, best.residual);
       }
       // The path and the costates of the best.
-      VectorXd constraints, slopes;
+      VectorXd slopes;
       best_ = best;
-      problem.value(best.point.x, constraints);
+      problem.value(best.point.x, errors_);
       if (std::isfinite(best.value)) problem.gradient(best.point.multipliers, slopes);
       problem.ask(Task::done);
+      keep_optimum(problem);
     }
     const bool is_finite = problem.communicator().broadcast(std::isfinite(best_.value));
     if (!is_finite) return Failure{this_case.steps, 0.0, "the run with the first controls has no finite cost"};
-    write(file, this_case, problem, search);
     return std::nullopt;
   }
 
-  void write(ResultFile& file, const Case& this_case, const ControlProblem& problem, const CaseSearch& search) const;
+  /// As the start of the next search of its case.
+  void keep_optimum(const ControlProblem& problem) {
+    const std::size_t index = case_of(search_.index);
+    VectorXd optimum(problem.size() + plan_.conditions.size());
+    optimum << problem.unscaled(best_.point.x), best_.point.multipliers;
+    const auto size = static_cast<std::size_t>(optimum.size());
+    search_.optima.resize(std::max(search_.optima.size(), (index + 1) * size));
+    std::copy(optimum.begin(), optimum.end(), &search_.optima[index * size]);
+  }
+
+  void write(ResultFile& file, const Case& this_case, const ControlProblem& problem) const;
   void write_history(ResultFile& file, const std::string& group) const;
+  void measure(const ControlProblem& problem);
+  void write_all_orders(ResultFile& file) const;
 
   const Experiment& experiment_;
-  Plan plan_;
+  ControlPlan plan_;
+  OrderPlan orders_;
   /// A state of a search.
   struct Iteration {
     double cost, infeasibility, residual, evaluations;
   };
 
-  SearchReport best_;  // on rank 0
+  SearchState search_;
+  std::int64_t steps_done_ = 0;  // in all searches, of the runs at iterations
+  SearchReport best_;            // on rank 0
+  VectorXd errors_;              // of its conditions, likewise
   std::vector<Iteration> history_;
 };
 
 /// The controls at a record that make the running cost plus costate times force stationary, within their bounds; empty
 /// where it is not a quadratic function of the controls that has a minimum.
-VectorXd control_of_costate(const Plan& plan, const std::vector<Control>& controls, const PathRecord& record) {
+VectorXd control_of_costate(const ControlPlan& plan, const std::vector<Control>& controls, const PathRecord& record) {
   const auto count = static_cast<Index>(controls.size());
   if (!plan.cost.running) return {};
   VectorXd slopes;
@@ -388,8 +290,7 @@ VectorXd control_of_costate(const Plan& plan, const std::vector<Control>& contro
   return u;
 }
 
-void OptimalControlStudy::write(ResultFile& file, const Case& this_case, const ControlProblem& problem,
-                                const CaseSearch& search) const {
+void OptimalControlStudy::write(ResultFile& file, const Case& this_case, const ControlProblem& problem) const {
   const std::string group = "optimal-control/" + this_case.name;
   const auto number = [&](const std::string& name, const std::string& units, const std::string& long_name,
                           double value) { file.number(group, name, units, long_name, value); };
@@ -402,15 +303,20 @@ void OptimalControlStudy::write(ResultFile& file, const Case& this_case, const C
   number("growth", "1", "largest norm of a costate over that at the end", problem.last_run().growth());
   const bool is_root = problem.communicator().is_root();
   number("end", "s", "end of the run", is_root ? problem.end_of(best_.point.x) : 0.0);
-  for (std::size_t c = 0; c < plan_.conditions.size(); ++c) {
-    number("multiplier_" + plan_.conditions[c].name, "1", "multiplier of the end condition",
+  const std::vector<std::string> conditions = plan_.conditions.names();
+  for (std::size_t c = 0; c < conditions.size(); ++c) {
+    number("multiplier_" + conditions[c], "1", "multiplier of the end condition",
            is_root ? best_.point.multipliers[static_cast<Index>(c)] : 0.0);
+  }
+  for (std::size_t i = 0; i < plan_.free_start.size(); ++i) {
+    number("start_" + plan_.free_start[i].name, "1", "free part of the start",
+           is_root ? problem.start_of(best_.point.x)[static_cast<Index>(i)] : 0.0);
   }
   warn_of_growth(this_case.name, problem.last_run().growth());
   Dimension start{"start", {}, "1", "start of a search, from 0"};
   for (int i = 0; i < plan_.starts; ++i) start.values.push_back(i);
   file.array(group, {"cost_of_start", "1", "least cost by start; NaN where none was found", {}}, std::span(&start, 1),
-             search.costs);
+             search_.costs);
   write_history(file, group);
   ControlledDrive controls = *controls_of(experiment_.system());
   if (is_root) controls = *controls.with(problem.numbers_of(best_.point.x))->with(side_of(this_case.scheme));
@@ -443,6 +349,7 @@ void OptimalControlStudy::write(ResultFile& file, const Case& this_case, const C
   file.array(group, {"p", "kg m/s", "momentum", {}}, over_time, p);
   file.array(group, {"alpha", "1/m", "costate of the positions", {}}, over_time, alpha);
   file.array(group, {"beta", "s/(kg m)", "costate of the momenta", {}}, over_time, beta);
+  write_costate_moment(file, group, over_time, problem.last_run());
   file.array(group, {"work", "J", "work of controls and other external forces since the start", {}},
              std::span(&time, 1), work);
   for (std::size_t c = 0; c < values.size(); ++c) {
@@ -478,34 +385,54 @@ void OptimalControlStudy::write_history(ResultFile& file, const std::string& gro
   write("evaluations", "runs until then", &Iteration::evaluations);
 }
 
-std::vector<EndCondition> read_conditions(const Section& study, const ParticleSystem& system, Mistakes& mistakes) {
-  std::vector<EndCondition> conditions;
-  if (!study.has("end")) return conditions;
-  std::vector<std::string> names = system.coordinate_names();
-  const std::size_t count = names.size();
-  for (std::size_t i = 0; i < count; ++i) names.push_back(names[i] + "_dot");
-  const Section& table = study.table("end");
-  for (const std::string& key : table.keys()) {
-    const auto name = std::find(names.begin(), names.end(), key);
-    if (name == names.end()) {
-      mistakes.add(table.where(key), fmt::format("end: `{}` is no coordinate and no velocity{}", printable(key),
-                                                 spelling_advice(key, names, '`')));
-    } else if (table.is_readable(key)) {
-      conditions.push_back({key, name - names.begin(), table.number(key)});
-    }
+/// The controls of the costates, or the controls themselves where these are not known, at the records.
+std::vector<double> controls_at_records(const ControlPlan& plan, const ControlProblem& problem,
+                                        const ControlledDrive& controls) {
+  std::vector<double> values;
+  for (const PathRecord& record : problem.last_run().records()) {
+    VectorXd here = control_of_costate(plan, controls.controls(), record);
+    if (here.size() == 0) here = controls.values(record.time);
+    values.insert(values.end(), here.begin(), here.end());
   }
-  return conditions;
+  return values;
+}
+
+void OptimalControlStudy::measure(const ControlProblem& problem) {
+  if (!problem.communicator().is_root()) return;
+  const ControlledDrive& controls = *controls_of(experiment_.system())->with(problem.numbers_of(best_.point.x));
+  const std::vector<double> values = controls_at_records(plan_, problem, controls);
+  search_.measured.push_back(best_.value + best_.point.multipliers.dot(errors_));
+  search_.measured.push_back(best_.residual);
+  search_.measured.insert(search_.measured.end(), values.begin(), values.end());
+}
+
+void OptimalControlStudy::write_all_orders(ResultFile& file) const {
+  if (orders_.steps.empty()) return;
+  const std::vector<Case>& cases = experiment_.cases();
+  std::vector<SteppedOptimum> optima(cases.size() * steps(), SteppedOptimum{0.0, 0.0, {}});
+  const std::size_t size = search_.measured.size() / optima.size();  // none but on rank 0, which writes
+  for (std::size_t i = 0; i < optima.size() && size > 0; ++i) {
+    const auto first = search_.measured.begin() + static_cast<std::ptrdiff_t>(i * size);
+    optima[i] = {first[0], first[1], {first + 2, first + static_cast<std::ptrdiff_t>(size)}};
+  }
+  const auto of_case = [&](std::size_t index) { return std::span(optima).subspan(index * steps(), steps()); };
+  const Case* reference = experiment_.find_case(orders_.reference);
+  const auto index = static_cast<std::size_t>(reference - cases.data());
+  const double end = static_cast<double>(cases.front().steps) * cases.front().step;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    write_orders(file, cases[i].name, orders_.steps, end, of_case(i), of_case(index));
+  }
 }
 
 /// A free end needs the derivative by the step, which is known for autonomous problems without sites.
-void check_free_end(const Recipe& recipe, const Experiment& experiment, const PathCost& cost, Mistakes& mistakes) {
+void check_free_end(const Recipe& recipe, const Experiment& experiment, const ControlPlan& plan, Mistakes& mistakes) {
   const Location where = recipe.study.where("end_bounds");
   const std::vector<double>& bounds = recipe.study.numbers("end_bounds");
   if (bounds.size() != 2 || !(bounds[0] > 0.0) || bounds[1] < bounds[0]) {
     mistakes.add(where, "end_bounds must be two positive times, [lowest, highest]");
   }
-  if (cost.depends_on_time()) {
-    mistakes.add(where, "end_bounds: with a free end no cost and no force may depend on the time `t`");
+  if (plan.cost.depends_on_time() || plan.conditions.depends_on_time()) {
+    mistakes.add(where, "end_bounds: with a free end no cost, no condition and no force may depend on the time `t`");
   }
   for (const Case& this_case : experiment.cases()) {
     if (experiment.make_problem(this_case).stepped_environments().empty()) continue;
@@ -517,6 +444,66 @@ void check_free_end(const Recipe& recipe, const Experiment& experiment, const Pa
   }
 }
 
+std::vector<FreeStart> read_free_start(const Section& study, const CostVariables& variables, Mistakes& mistakes) {
+  std::vector<FreeStart> free;
+  if (!study.has("free_start")) return free;
+  std::vector<std::string> names = variables.names();
+  names.resize(static_cast<std::size_t>(variables.time()));
+  for (const std::string& name : study.texts("free_start")) {
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end()) {
+      mistakes.add(study.where("free_start"), fmt::format("free_start: `{}` is no coordinate and no velocity{}",
+                                                          printable(name), spelling_advice(name, names, '"')));
+    } else {
+      free.push_back({name, found - names.begin()});
+    }
+  }
+  return free;
+}
+
+/// Steps that divide the largest of them and have pieces of whole steps.
+OrderPlan read_orders(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
+  const Section& study = recipe.study;
+  OrderPlan plan;
+  if (!study.has("step_sizes")) {
+    if (study.has("reference")) mistakes.add(study.where("reference"), "`reference` belongs to `step_sizes`");
+    return plan;
+  }
+  const Location where = study.where("step_sizes");
+  plan.steps = study.numbers("step_sizes");
+  std::sort(plan.steps.begin(), plan.steps.end(), std::greater<>());
+  if (plan.steps.size() < 2) mistakes.add(where, "an order needs at least two steps");
+  if (study.has("end_bounds")) mistakes.add(where, "step_sizes: orders need an end that is not free");
+  for (const double h : plan.steps) {
+    const double quotient = plan.steps.front() / h;
+    if (std::abs(quotient - std::round(quotient)) > 1e-9 * quotient) {
+      mistakes.add(where, fmt::format("step {} does not divide the largest, {}: controls are compared at its multiples",
+                                      h, plan.steps.front()));
+    }
+    for (const Case& this_case : experiment.cases()) {
+      for (const Section& control : recipe.system.tables("controls")) {
+        check_pieces(control, experiment.end_time(), h, this_case.scheme,
+                     fmt::format("{} with the step {}", this_case.name, h), mistakes);
+      }
+    }
+  }
+  if (!study.has("reference")) {
+    mistakes.add(where,
+                 "step_sizes: give `reference`, the name of the integrator whose optimum with the smallest step "
+                 "is the reference of errors");
+    return plan;
+  }
+  plan.reference = study.text("reference");
+  if (experiment.find_case(plan.reference) == nullptr) {
+    std::vector<std::string> names;
+    for (const Case& this_case : experiment.cases()) names.push_back(this_case.name);
+    mistakes.add(study.where("reference"),
+                 fmt::format("reference: no integrator has the name `{}`{}", printable(plan.reference),
+                             spelling_advice(plan.reference, names, '"')));
+  }
+  return plan;
+}
+
 std::unique_ptr<Study> make_optimal_control(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
   const Section& study = recipe.study;
   if (!controls_of(experiment.system())) {
@@ -524,34 +511,36 @@ std::unique_ptr<Study> make_optimal_control(const Recipe& recipe, const Experime
     return nullptr;
   }
   refuse_without_costates(recipe, experiment, mistakes);
-  std::optional<PathCost> cost = PathCost::read(study, recipe.system, experiment.system(), true, mistakes);
-  std::vector<EndCondition> conditions = read_conditions(study, experiment.system(), mistakes);
+  std::optional<PathCost> cost = PathCost::read(recipe, experiment, mistakes);
+  const CostVariables variables(experiment.system(), recipe.system);
+  EndConditions conditions = EndConditions::read(study, variables, experiment.system(), mistakes);
+  std::vector<FreeStart> free_start = read_free_start(study, variables, mistakes);
+  OrderPlan orders = read_orders(recipe, experiment, mistakes);
   if (!cost) return nullptr;
-  Plan plan{std::move(*cost),
-            std::move(conditions),
-            {},
-            static_cast<int>(study.integer("starts")),
-            study.number("spread"),
-            {}};
+  ControlPlan plan{.cost = std::move(*cost),
+                   .conditions = std::move(conditions),
+                   .free_start = std::move(free_start),
+                   .starts = static_cast<int>(study.integer("starts")),
+                   .spread = study.number("spread")};
   if (study.has("end_bounds")) {
-    check_free_end(recipe, experiment, plan.cost, mistakes);
+    check_free_end(recipe, experiment, plan, mistakes);
     const std::vector<double>& bounds = study.numbers("end_bounds");
     if (bounds.size() == 2) plan.free_end = {bounds[0], bounds[1]};
   }
   plan.limits = {.residual = study.number("residual"),
                  .infeasibility = study.number("infeasibility"),
                  .evaluations = static_cast<int>(study.integer("evaluations"))};
-  return std::make_unique<OptimalControlStudy>(experiment, std::move(plan));
+  return std::make_unique<OptimalControlStudy>(experiment, std::move(plan), std::move(orders));
 }
 
 }  // namespace
 
 StudyKind optimal_control_kind() {
   std::vector<Parameter> parameters = cost_parameters();
-  parameters.push_back({.name = "end",
-                        .type = ValueType::table,
-                        .doc = "values of coordinates and velocities at the end, such as { x = 1.0, x_dot = 0.0 }",
-                        .members = {optional(wildcard_key, ValueType::number, "", "its value at the end")}});
+  for (const Parameter& parameter : end_condition_parameters()) parameters.push_back(parameter);
+  parameters.push_back(optional("free_start", ValueType::texts, "",
+                                "coordinates and velocities such as [\"x\", \"y_dot\"] whose values at the start are "
+                                "unknowns as the controls are; the search begins with those of [system]"));
   parameters.push_back(optional("end_bounds", ValueType::numbers, "s",
                                 "lowest and highest time of the end, which is then free: the steps keep their number "
                                 "and have another length, and controls stretch with them"));
@@ -567,6 +556,13 @@ StudyKind optimal_control_kind() {
                                  "largest error of an end condition at which a search ends", Bound::positive));
   parameters.push_back(
       defaulted("evaluations", ValueType::integer, "", "10000", "most runs of a search", Bound::positive));
+  parameters.push_back(optional("step_sizes", ValueType::numbers, "s",
+                                "steps with which optima are searched as well, to measure the order of their costs and "
+                                "controls; each divides the largest",
+                                Bound::positive));
+  parameters.push_back(optional("reference", ValueType::text, "",
+                                "name of the integrator whose optimum with the smallest of `step_sizes` is the "
+                                "reference of errors"));
   return {
       .entry =
           {.name = "optimal-control",
@@ -580,9 +576,18 @@ StudyKind optimal_control_kind() {
                "Minimised by an augmented Lagrangian around PETSc's TAO (`blmvm`, with the bounds of the controls); "
                "options such as `-- -tao_gatol 1e-9` reach it. Group optimal-control/<integrator>: cost, residual, "
                "infeasibility, evaluations, iterations, converged, end, growth, multiplier_<name>, cost_of_start; over "
-               "time q, p, the costates alpha and beta, <control>_spline, and <control>, the control that the costates "
+               "time q, p, the costates alpha and beta, in the plane costate_moment, q x alpha + p x beta, which is "
+               "constant where forces and costs do not change with rotations; <control>_spline, and <control>, the "
+               "control that the costates "
                "imply, which has the order of the method where the numbers of the spline need not; <control>_numbers "
-               "can be `initial` of another recipe. Checkpoints are written between iterations. What the study "
+               "can be `initial` of another recipe; start_<name>, free parts of the start. With `step_sizes`, over "
+               "step: "
+               "error_cost and error_control, the latter the largest at multiples of the largest step, "
+               "reference_error_*, used_* and order_*, as in the study `convergence`; costs are those where the "
+               "conditions hold, to first order by their multipliers. Where a method has negative weights, as yoshida4 "
+               "has, take pieces of two steps and more: with rougher controls its cost has no minimum. Checkpoints are "
+               "written between iterations. What "
+               "the study "
                "`gradient` refuses is refused here. Nonlinear problems have several optima: `starts` tries several."},
       .make = make_optimal_control,
       .takes_any_lagrangian = true};
