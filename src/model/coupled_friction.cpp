@@ -42,25 +42,31 @@ const std::vector<Eigen::MatrixXd>& CoupledFriction::gradients_at(const Eigen::V
   return gradients_;
 }
 
-// d/dq [s' (s'.v)] = s'' (s'.v) + s' (s'' v)^T
+// d/dq [s' (s'.v)] = s'' (s'.v) + s' (s'' v)^T. Every iteration of every step comes here, so that nothing is allocated.
 void CoupledFriction::jacobians(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t, Eigen::MatrixXd& by_q,
                                 Eigen::MatrixXd& by_v) const {
   by_q.setZero(v.size(), v.size());
   by_v.setZero(v.size(), v.size());
   if (other_) other_->jacobians(q, v, t, by_q, by_v);
-  Eigen::MatrixXd second(v.size(), v.size());
+  static thread_local Eigen::MatrixXd second;
+  static thread_local std::vector<double> unit;
+  second.resize(v.size(), v.size());
   const std::vector<Eigen::MatrixXd>& gradients = gradients_at(q);
   for (std::size_t d = 0; d < dampers_.size(); ++d) {
     const auto& [attachment, damping, temperature, in_time] = dampers_[d];
     const Eigen::MatrixXd& gradient = gradients[d];
-    by_v -= damping * gradient * gradient.transpose();
-    std::vector<double> unit(static_cast<std::size_t>(attachment.axes()), 0.0);
+    unit.assign(static_cast<std::size_t>(attachment.axes()), 0.0);
     for (Eigen::Index axis = 0; axis < gradient.cols(); ++axis) {
       unit[static_cast<std::size_t>(axis)] = 1.0;
       second.setZero();
       attachment.nonlinear()->add_hessian(q.data(), t, unit, second);
       unit[static_cast<std::size_t>(axis)] = 0.0;
-      by_q -= damping * (gradient.col(axis).dot(v) * second + gradient.col(axis) * (second * v).transpose());
+      const auto slope = gradient.col(axis);
+      const double along = damping * slope.dot(v);
+      for (Eigen::Index j = 0; j < v.size(); ++j) {
+        by_v.col(j) -= (damping * slope[j]) * slope;
+        by_q.col(j) -= along * second.col(j) + (damping * second.col(j).dot(v)) * slope;
+      }
     }
   }
 }
