@@ -49,8 +49,12 @@ class TransportStudy final : public Study {
       const Case& this_case = experiment_.cases()[i];
       const std::vector<Chain> chains = chains_of(this_case);
       if (i == tables_.size()) tables_.emplace_back(columns_of(chains));
-      TransportBlocks blocks{this_case, chains, options_.realisations,
-                             static_cast<double>(block_steps(this_case)) * this_case.step, std::move(tables_[i])};
+      TransportBlocks blocks{this_case,
+                             chains,
+                             options_.realisations,
+                             static_cast<double>(block_steps(this_case)) * this_case.step,
+                             static_cast<double>(experiment_.output().every) * this_case.step,
+                             std::move(tables_[i])};
       if (i >= complete) {
         const auto failure =
             run_case(blocks, i == complete ? from : nullptr, steps_before, progress, checkpoint_points);
@@ -73,7 +77,8 @@ class TransportStudy final : public Study {
  private:
   std::vector<Chain> chains_of(const Case& this_case) const {
     Mistakes none;
-    return find_chains(this_case, experiment_.make_problem(this_case), options_, recipe_, none);
+    return find_chains(this_case, experiment_.make_problem(this_case), experiment_.output().every, options_, recipe_,
+                       none);
   }
   std::int64_t observations(const Case& this_case) const {
     return this_case.steps / (options_.blocks * experiment_.output().every);
@@ -136,15 +141,15 @@ class TransportStudy final : public Study {
     if (!options_.until_error) return false;
     bool is_reached = false;
     if (world_.is_root() && find_steady_blocks(blocks).is_steady)
-      is_reached = find_worst_current(blocks)->relative_error() <= *options_.until_error;
+      is_reached = find_worst_result(blocks)->relative_error() <= *options_.until_error;
     return world_.broadcast(is_reached);
   }
 
   std::string note_on(const TransportBlocks& blocks) const {
     if (!world_.is_root()) return "";
-    const std::optional<WorstCurrent> worst = find_worst_current(blocks);
+    const std::optional<WorstResult> worst = find_worst_result(blocks);
     if (!worst) return "";
-    return fmt::format("current of {} {:.5g} +- {:.2g}", worst->chain, worst->current.value, worst->current.error);
+    return fmt::format("{} {:.5g} +- {:.2g}", worst->name, worst->mean.value, worst->mean.error);
   }
 
   /// @note Collective.
@@ -172,31 +177,41 @@ class TransportStudy final : public Study {
   std::vector<BlockTable> tables_;  // of every case so far, valid on rank 0
 };
 
-/// Reads the series, whose chains must be driven ones of every case.
+/// Why the chains of a series do not make one in a case; empty where they do.
+std::string refusal_of(const TransportSeries& series, const std::vector<Chain>& chains) {
+  std::set<std::int64_t> lengths;
+  for (const std::string& name : series.chains) {
+    const auto chain = std::ranges::find(chains, name, &Chain::name);
+    if (chain == chains.end()) return fmt::format("`{}` is no chain between two particles", name);
+    if (!chain->is_driven()) return fmt::format("`{}` has no difference of temperatures", name);
+    if (!lengths.insert(chain->places).second)
+      return fmt::format("`{}` has the length of another chain of the series", name);
+  }
+  return "";
+}
+
+/// Reads the series, each of chains of at least one case.
 void read_series(const Section& study, const std::vector<std::vector<Chain>>& cases, TransportOptions& options,
                  Mistakes& mistakes) {
   if (!study.has("series")) return;
   for (const Section& table : study.tables("series")) {
-    TransportSeries series{table.text("name"), table.texts("chains")};
-    if (series.chains.size() < 2) mistakes.add(table.where("chains"), "a series has the names of at least two chains");
-    for (const std::vector<Chain>& chains : cases) {
-      std::set<std::int64_t> lengths;
-      for (const std::string& name : series.chains) {
-        const auto chain = std::ranges::find(chains, name, &Chain::name);
-        if (chain == chains.end()) {
-          mistakes.add(table.where("chains"), fmt::format("`{}` is no chain between two particles", name));
-        } else if (!chain->is_driven()) {
-          mistakes.add(table.where("chains"), fmt::format("`{}` has no difference of temperatures", name));
-        } else if (!lengths.insert(chain->places).second) {
-          mistakes.add(table.where("chains"), fmt::format("`{}` has the length of another chain of the series", name));
-        }
-      }
-      if (std::ranges::find(chains, series.name, &Chain::name) != chains.end())
-        mistakes.add(table.where("name"), fmt::format("`{}` is the name of a chain, whose results are in a group of "
-                                                      "this name; choose another one",
-                                                      series.name));
+    const TransportSeries series{table.text("name"), table.texts("chains")};
+    std::string refusal = series.chains.size() < 2 ? "a series has the names of at least two chains" : "";
+    bool is_in_case = false;
+    for (std::size_t i = 0; i < cases.size() && refusal.empty() && !is_in_case; ++i) {
+      const std::string of_case = refusal_of(series, cases[i]);
+      is_in_case = of_case.empty();
+      if (i + 1 == cases.size()) refusal = of_case;
     }
-    options.series.push_back(std::move(series));
+    if (!refusal.empty()) mistakes.add(table.where("chains"), refusal);
+    for (const std::vector<Chain>& chains : cases) {
+      if (std::ranges::find(chains, series.name, &Chain::name) == chains.end()) continue;
+      mistakes.add(table.where("name"), fmt::format("`{}` is the name of a chain, whose results are in a group of this "
+                                                    "name; choose another one",
+                                                    series.name));
+      break;
+    }
+    options.series.push_back(series);
   }
 }
 
@@ -216,6 +231,40 @@ void check_case(const Recipe& recipe, const Experiment& experiment, const Case& 
                              "`end`, or lower [output] `every`",
                              options.blocks, this_case.name, this_case.steps, every));
   }
+}
+
+std::vector<std::int64_t> wave_numbers_of(const Section& study) {
+  const std::vector<long>& given = study.integers("wave_numbers");
+  return {given.begin(), given.end()};
+}
+
+/// Checks what is asked for of rings.
+void check_rings(const Recipe& recipe, const Experiment& experiment, const Case& this_case,
+                 const std::vector<Chain>& chains, const TransportOptions& options, Mistakes& mistakes) {
+  const bool has_ring = std::ranges::any_of(chains, &Chain::is_ring);
+  const std::int64_t observations = this_case.steps / (options.blocks * experiment.output().every);
+  const double block = static_cast<double>(observations * experiment.output().every) * this_case.step;
+  const auto refuse = [&](const char* key, const std::string& message) {
+    mistakes.add(recipe.study.where(key), fmt::format("`{}`: {}", key, message));
+  };
+  if (options.max_lag && !has_ring) refuse("max_lag", "correlations are those of rings, with attach = [0, 0]");
+  constexpr double lags_in_block = 20.0;
+  if (options.max_lag && has_ring && lags_in_block * *options.max_lag > block) {
+    refuse("max_lag", fmt::format("a block of {:.6g} s has fewer than {} lags of {} s, so that its correlations are no "
+                                  "sample; raise `end`, or lower `blocks`",
+                                  block, lags_in_block, *options.max_lag));
+  }
+  if (options.wave_numbers.empty()) return;
+  if (!has_ring) refuse("wave_numbers", "structure factors are those of rings, with attach = [0, 0]");
+  for (const Chain& chain : chains) {
+    for (const std::int64_t wave : options.wave_numbers) {
+      if (!chain.is_ring || (wave > 0 && 2 * wave <= chain.places)) continue;
+      refuse("wave_numbers", fmt::format("{} is not one of the waves 1 to {} of `{}`, a ring of {} places", wave,
+                                         chain.places / 2, chain.name, chain.places));
+    }
+  }
+  if (options.window > block)
+    refuse("window", fmt::format("{} s are longer than a block of {:.6g} s", options.window, block));
 }
 
 /// Checks that the realisations that a rank advances together fit into memory.
@@ -251,6 +300,9 @@ std::unique_ptr<Study> make_transport(const Recipe& recipe, const Experiment& ex
   options.blocks = study.integer("blocks");
   options.bins = study.integer("bins");
   if (study.has("until_error")) options.until_error = study.number("until_error");
+  if (study.has("max_lag")) options.max_lag = study.number("max_lag");
+  if (study.has("wave_numbers")) options.wave_numbers = wave_numbers_of(study);
+  options.window = study.number("window");
   if (options.blocks < static_cast<std::int64_t>(min_steady_blocks)) {
     mistakes.add(study.where("blocks"),
                  fmt::format("blocks = {}: whether the motion is steady is judged by at least {} blocks",
@@ -260,16 +312,20 @@ std::unique_ptr<Study> make_transport(const Recipe& recipe, const Experiment& ex
   bool has_chains = true, is_driven = true;
   for (const Case& this_case : experiment.cases()) {
     check_case(recipe, experiment, this_case, options, mistakes);
-    cases.push_back(find_chains(this_case, experiment.make_problem(this_case), options, recipe, mistakes));
+    cases.push_back(find_chains(this_case, experiment.make_problem(this_case), experiment.output().every, options,
+                                recipe, mistakes));
     has_chains = has_chains && !cases.back().empty();
-    is_driven = is_driven && std::ranges::any_of(cases.back(), &Chain::is_driven);
+    is_driven = is_driven && std::ranges::any_of(
+                                 cases.back(), [](const Chain& chain) { return chain.is_driven() || chain.lags > 0; });
+    check_rings(recipe, experiment, this_case, cases.back(), options, mistakes);
   }
   check_needs({.examined = "[[integrators]], each closed with a `nonlinear-line` between two particles",
                .has_examined = has_chains},
               recipe, experiment, mistakes);
   if (options.until_error && has_chains && !is_driven) {
     mistakes.add(study.where("until_error"),
-                 "`until_error` is the error of currents, but the baths at both ends have the same temperature");
+                 "`until_error` is that of currents, but the baths at both ends have the same temperature, or of "
+                 "rings with a `max_lag`");
   }
   read_series(study, cases, options, mistakes);
   if (mistakes.empty()) check_memory(recipe, experiment, options, mistakes);
@@ -284,7 +340,8 @@ StudyKind transport_kind() {
           {.name = "transport",
            .summary = "heat currents, temperature profiles and conductivities of chains between baths",
            .equation = "J_j = -V'(q_j - q_{j-1}) (v_{j-1} + v_j)/2,  T_j = (p_j + h f_j/2)^2/m_j\n"
-                       "kappa_N = J (N - 1)/(T_1 - T_N),  kappa_bulk = -J/(dT/dj) of the middle half",
+                       "kappa_N = J (N - 1)/(T_1 - T_N),  kappa_bulk = -J/(dT/dj) of the middle half\n"
+                       "kappa(t) = int_0^t <J(0) J(s)> ds/(N kT^2),  J = sum_j J_j, of a ring",
            .source = "dhar2008, sections 2 and 4",
            .keywords = {"fourier's law", "heat conduction", "thermal conductivity", "heat current", "kapitza"},
            .parameters =
@@ -301,9 +358,18 @@ StudyKind transport_kind() {
                          "relative standard error of the current at which a run ends before `end`, once it is steady; "
                          "that of the worst chain",
                          Bound::positive),
+                optional("max_lag", ValueType::number, "s",
+                         "longest lag of the correlations of the currents of rings, of which a block has at least 20",
+                         Bound::positive),
+                {.name = "wave_numbers",
+                 .type = ValueType::integers,
+                 .doc = "numbers n of waves 2 pi n/N of rings whose structure factors are written"},
+                defaulted("window", ValueType::number, "s", "100.0",
+                          "length of the windows of Hann of their spectra, whose resolution is 2 pi/window",
+                          Bound::positive),
                 {.name = "series",
                  .type = ValueType::tables,
-                 .doc = "chains of several lengths, for conductivities over the length",
+                 .doc = "chains of several lengths in one run, for conductivities over the length",
                  .members = {required("name", ValueType::text, "", "name in the result"),
                              required("chains", ValueType::texts, "", "names of the environments")}}},
            .notes =

@@ -220,6 +220,22 @@ class DefaultTest(unittest.TestCase):
         self.assertEqual(set(theory.get_ydata()), {result.quantity("ensemble.closed.kinetic_expected")})
         self.assertEqual(len(panels["mean kinetic energy"].collections), 1)
 
+    def test_transport_shows_profiles_and_conductivities(self):
+        ends = 4
+        recipe = f'[system]\nkind = "linear"\nM = {[1.0] * ends}\nK = {[1.0] * ends}\nq0 = 0.0\n'
+        for first, name, sites in ((0, "short", 3), (2, "long", 9)):
+            recipe += f'[[environments]]\nname = "{name}"\nkind = "nonlinear-line"\nattach = [{first}, {first + 1}]\n'
+            recipe += f'sites = {sites}\nM = 1.0\npotential = {{ kind = "harmonic", k = 1.0 }}\n'
+        for end in range(ends):
+            recipe += f'[[environments]]\nname = "bath-{end}"\nkind = "damper"\nattach = {end}\ndamping = 1.0\n'
+            recipe += f"kT = {2.0 - end % 2}\n"
+        recipe += '[time]\nstep = 0.2\nend = 1e3\n[[integrators]]\nmethod = "baoab"\non = "closed"\n'
+        panels, result = self.drawn(recipe + study("transport", 'series = [{name = "all", chains = ["short", "long"]}]'))
+        self.assertEqual(list(panels), ["temperature profile", "heat current", "conductivity"])
+        self.assertEqual(len(self.lines(panels["temperature profile"])), 2)
+        kappa = result.quantity("transport.baoab.all.kappa")
+        np.testing.assert_allclose(panels["conductivity"].lines[-1].get_xydata(), np.stack([[5.0, 11.0], kappa], -1))
+
     def test_ensemble_shows_distributions_and_survival(self):
         warm = 'start = "thermal"\nkT = 0.5\ndamping = 1.0\n[[environments]]'
         recipe = (OSCILLATOR + REDUCED).replace("[[environments]]", warm)

@@ -4,7 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numbers>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -209,6 +212,66 @@ TEST(MpiTransport, SaysWhatIsWrong) {
        "acts on both ends"},
   };
   for (const auto& [scene, message] : refused) EXPECT_THAT(RunStudy(recipe(scene)).report, HasSubstr(message));
+}
+
+/// A wave of the amplitude 0.3 on a harmonic ring of 24 places, with all places moving by `drift`.
+std::string ring(double drift, const std::string& study) {
+  const int places = 24;
+  const double k = 2.0 * std::numbers::pi * 2.0 / places, omega = 2.0 * std::sin(0.5 * k);
+  const auto text = [](double number) { return std::to_string(number); };
+  return "title = \"t\"\n[system]\nkind = \"linear\"\nM = [1.0, 1.0]\nK = [0.0, 1.0]\nq0 = [0.3, 0.0]\nv0 = [" +
+         text(drift) + ", 0.0]\n" +
+         "[[environments]]\nname = \"ring\"\nkind = \"nonlinear-line\"\nattach = [0, 0]\nsites = 23\nM = 1.0\n"
+         "potential = { kind = \"harmonic\", k = 1.0 }\nw0 = \"0.3*cos(" +
+         text(k) + "*(i + 1))\"\nv0 = \"" + text(drift) + " + " + text(0.3 * omega) + "*sin(" + text(k) +
+         "*(i + 1))\"\n[time]\nstep = 0.05\nend = 8000.0\n"
+         "[[integrators]]\nname = \"run\"\non = \"closed\"\nmethod = \"stoermer-verlet\"\n[output]\nevery = 10\n"
+         "[study]\nkind = \"transport\"\nblocks = 16\n" +
+         study;
+}
+
+TEST(MpiTransport, AWaveOnARingCarriesAConstantCurrent) {
+  const double a = 0.3, k = 2.0 * std::numbers::pi * 2.0 / 24.0, omega = 2.0 * std::sin(0.5 * k);
+  // J_j = -(q_j - q_{j-1}) (v_{j-1} + v_j)/2, summed over the ring.
+  const double current = 0.5 * 24.0 * a * a * omega * std::sin(k), kT = 0.5 * a * a * omega * omega;
+  for (const double drift : {0.0, 0.4}) {
+    const RunStudy run(ring(drift, "max_lag = 20.0\nwave_numbers = [1, 2]\nwindow = 500.0\n"));
+    ASSERT_EQ(run.report, "");
+    const std::string path = "transport/run/ring/";
+    // The step changes the wave by the order h^2 = 0.0025.
+    for (const double value : run.values(path + "current_correlation"))
+      EXPECT_NEAR(value / (current * current / 24.0), 1.0, 2e-3);
+    const double measured = run.value(path + "mean_temperature");
+    EXPECT_NEAR(measured, kT + drift * drift, 2e-3 * (kT + drift * drift));
+    const std::vector<double> lags = run.values(path + "lag"), kappa = run.values(path + "green_kubo");
+    EXPECT_GE(lags.back(), 20.0);
+    EXPECT_NEAR(kappa.back(), current * current * lags.back() / (24.0 * measured * measured), 4e-3 * kappa.back());
+    const std::vector<double> frequency = run.values(path + "frequency"),
+                              factor = run.values(path + "structure_factor_2"),
+                              other = run.values(path + "structure_factor_1");
+    const auto peak = std::max_element(factor.begin(), factor.end()) - factor.begin();
+    EXPECT_NEAR(frequency[static_cast<std::size_t>(peak)], omega, frequency[1]);
+    // Both signs of omega: the integral is the mean of |sum_j v_j exp(i k j)|^2/N.
+    const double integral = std::accumulate(factor.begin(), factor.end(), 0.0) * frequency[1] / std::numbers::pi;
+    EXPECT_NEAR(integral / (24.0 * 0.25 * a * a * omega * omega), 1.0, 5e-3);
+    EXPECT_LT(*std::max_element(other.begin(), other.end()), 1e-6 * factor[static_cast<std::size_t>(peak)]);
+    EXPECT_FALSE(run.has(path + "current"));
+  }
+}
+
+TEST(MpiTransport, SaysWhatIsWrongOfRings) {
+  const struct {
+    std::string study, message;
+  } refused[] = {
+      {"max_lag = 100.0\n", "a block of 500 s has fewer than 20 lags of 100 s"},
+      {"wave_numbers = [13]\n", "13 is not one of the waves 1 to 12 of `ring`, a ring of 24 places"},
+      {"wave_numbers = [1]\nwindow = 501.0\n", "501 s are longer than a block of 500 s"},
+      {"until_error = 0.1\n", "of rings with a `max_lag`"},
+  };
+  for (const auto& [study, message] : refused) EXPECT_THAT(RunStudy(ring(0.0, study)).report, HasSubstr(message));
+  EXPECT_THAT(RunStudy(recipe({.study = "max_lag = 1.0\n"})).report, HasSubstr("correlations are those of rings"));
+  EXPECT_THAT(RunStudy(recipe({.study = "wave_numbers = [1]\n"})).report,
+              HasSubstr("structure factors are those of rings"));
 }
 
 }  // namespace

@@ -11,6 +11,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <numbers>
 
 namespace bathline {
 
@@ -42,8 +44,9 @@ void for_each_lane(std::int64_t count, Use use) {
 
 class LineHeatObserver final : public HeatObserver {
  public:
-  LineHeatObserver(LineState& line, bool is_ring, double kick, std::size_t bins)
-      : line_(line), is_ring_(is_ring), kick_(kick), bins_(bins) {
+  LineHeatObserver(LineState& line, bool is_ring, const HeatObservation& what)
+      : line_(line), is_ring_(is_ring), what_(what), bins_(what.bins), sum_(line.layout, line.communicator) {
+    if (what.has_totals) prepare_totals();
     const auto count = static_cast<std::size_t>(line.count), leaf = static_cast<std::size_t>(line.layout.unit());
     for (int strand = 0; strand < 2; ++strand) {
       strands_[strand].temperature.resize(count);
@@ -55,11 +58,21 @@ class LineHeatObserver final : public HeatObserver {
   void observe(const ConductorEnds& ends) override {
     line_.exchange_next_neighbours();
     ++observations_;
+    std::ranges::fill(totals_, 0.0);
     for (int strand = 0; strand < 2; ++strand) {
+      if (what_.has_totals) sum_.allocate(static_cast<int>(width()));
       std::visit([&](const auto& sites) { add_strand(strand, sites, ends); }, line_.material(strand));
+      if (!what_.has_totals) continue;
+      sum_.reduce(strand_totals_);
+      for (std::size_t i = 0; i < totals_.size(); ++i) totals_[i] += strand_totals_[i];
     }
     if (!line_.at_head()) return;
     for (std::size_t end = 0; end < 2; ++end) end_temperature_[end] += ends.kT[end];
+    if (what_.has_totals) end_totals(ends);
+  }
+
+  std::span<const double> totals() const override {
+    return std::span(totals_).subspan(std::min<std::size_t>(2, totals_.size()));
   }
 
   HeatProfile take() override {
@@ -128,7 +141,7 @@ class LineHeatObserver final : public HeatObserver {
     v_[at(count + 1)] = velocity(begin + count, is_last ? line_.own(line_.p[other])[next] : p[count]);
     std::copy_n(w, count, w_.begin() + 1);
 
-    const double factor = (strand == 0 ? -0.5 : 0.5) * sites.stiffness, kick = kick_ * sites.stiffness,
+    const double factor = (strand == 0 ? -0.5 : 0.5) * sites.stiffness, kick = what_.kick * sites.stiffness,
                  unit = 1.0 / sites.mass;
     double* const pulls = pull_.data();
     double* const places = w_.data();
@@ -149,12 +162,55 @@ class LineHeatObserver final : public HeatObserver {
             temperature + i);
       write(read<Number>(current + i) + flow, current + i);
     });
-    if (is_last && has_joining_spring(strand))
-      strands_[strand].current.back() += factor * pulls[count] * (velocities[count] + velocities[count + 1]);
+    const bool joins = is_last && has_joining_spring(strand);
+    if (joins) strands_[strand].current.back() += factor * pulls[count] * (velocities[count] + velocities[count + 1]);
+    if (what_.has_totals) add_totals(strand, factor, begin, count + (joins ? 1 : 0), count, p);
   }
   template <class Number, class S>
   static auto rows(const S& sites) {
     return sites.mapped([](const double* row) { return RowOf<Number>{row}; });
+  }
+
+  // The totals of a leaf: momentum of the sites, force and current of the springs, waves; the first two are not seen.
+  std::size_t width() const { return 3 + 2 * what_.waves.size(); }
+  void prepare_totals() {
+    totals_.resize(width());
+    strand_totals_.resize(width());
+    for (std::int64_t j = 0; j < line_.chain_sites(); ++j) mass_ += line_.site(j).mass;
+    const std::int64_t places = line_.chain_sites() + 1;
+    for (std::int64_t j = 0; j < places && !what_.waves.empty(); ++j) {
+      const double angle = 2.0 * std::numbers::pi * static_cast<double>(j) / static_cast<double>(places);
+      circle_.insert(circle_.end(), {std::cos(angle), std::sin(angle)});
+    }
+  }
+  /// Of the springs from `begin` on and of the sites behind them, in the rows of the leaf.
+  void add_totals(int strand, double factor, std::int64_t begin, std::int64_t springs, std::int64_t sites,
+                  const double* p) {
+    const std::span<double> sums = sum_.leaf(begin / line_.layout.unit());
+    for (std::int64_t i = 0; i < springs; ++i) {
+      const auto k = static_cast<std::size_t>(i);
+      sums[1] += -2.0 * factor * pull_[k];
+      sums[2] += factor * pull_[k] * (v_[k] + v_[k + 1]);
+    }
+    const std::int64_t places = line_.chain_sites() + 1, first = line_.first_site() + begin;
+    for (std::int64_t i = 0; i < sites; ++i) {
+      if (strand == 1 && line_.constants.shared == 1 && first + i == line_.sites() - 1) break;
+      sums[0] += p[i];
+      const std::int64_t place = strand == 0 ? first + i + 1 : places - 1 - first - i;
+      for (std::size_t n = 0; n < what_.waves.size(); ++n) {
+        const auto at = static_cast<std::size_t>(what_.waves[n] % places * place % places);
+        const double v = v_[static_cast<std::size_t>(i + 1)];
+        sums[3 + 2 * n] += v * circle_[2 * at];
+        sums[4 + 2 * n] += v * circle_[2 * at + 1];
+      }
+    }
+  }
+  /// Adds the particle, and leaves the frame in which the ring moves.
+  void end_totals(const ConductorEnds& ends) {
+    for (std::size_t n = 0; n < what_.waves.size(); ++n) totals_[3 + 2 * n] += ends.v[0];
+    const double velocity = (totals_[0] + ends.mass[0] * ends.v[0]) / (mass_ + ends.mass[0]);
+    // Sites that are held take up momentum.
+    if (line_.options.law->sites == nullptr) totals_[2] += velocity * totals_[1];
   }
 
   /// Adds the sums of a strand, those of its springs or of its sites, to the bins of the chain on rank 0.
@@ -180,18 +236,22 @@ class LineHeatObserver final : public HeatObserver {
 
   LineState& line_;
   bool is_ring_;
-  double kick_;
+  HeatObservation what_;
   std::size_t bins_;
   std::array<Strand, 2> strands_;
   std::vector<double> w_, v_, pull_;  // of a leaf and its neighbours
   std::array<double, 2> end_temperature_{};
   std::int64_t observations_ = 0;
+  ReproducibleSum sum_;  // of the totals
+  std::vector<double> totals_, strand_totals_;
+  double mass_ = 0.0;           // of all sites
+  std::vector<double> circle_;  // cosine and sine of the angle of every place
 };
 
 }  // namespace
 
-std::unique_ptr<HeatObserver> make_heat_observer(LineState& line, bool is_ring, double kick, std::size_t bins) {
-  return std::make_unique<LineHeatObserver>(line, is_ring, kick, bins);
+std::unique_ptr<HeatObserver> make_heat_observer(LineState& line, bool is_ring, const HeatObservation& what) {
+  return std::make_unique<LineHeatObserver>(line, is_ring, what);
 }
 
 }  // namespace bathline

@@ -57,7 +57,10 @@ class ObserverOfPlaces final : public HeatObserver {
  public:
   ObserverOfPlaces(const NonlinearLine& line, std::unique_ptr<HeatObserver> observer)
       : line_(line), observer_(std::move(observer)) {}
-  void observe(const ConductorEnds& ends) override { observer_->observe({line_.places(ends.x), ends.v, ends.kT}); }
+  void observe(const ConductorEnds& ends) override {
+    observer_->observe({line_.places(ends.x), ends.v, ends.kT, ends.mass});
+  }
+  std::span<const double> totals() const override { return observer_->totals(); }
   HeatProfile take() override { return observer_->take(); }
 
  private:
@@ -96,8 +99,8 @@ bool NonlinearLine::is_ring() const {
   return state_.is_folded() && terms[0].coordinate == terms[1].coordinate;
 }
 
-std::unique_ptr<HeatObserver> NonlinearLine::observe_heat(double kick, std::size_t bins) {
-  return std::make_unique<ObserverOfPlaces>(*this, make_heat_observer(state_, is_ring(), kick, bins));
+std::unique_ptr<HeatObserver> NonlinearLine::observe_heat(const HeatObservation& what) {
+  return std::make_unique<ObserverOfPlaces>(*this, make_heat_observer(state_, is_ring(), what));
 }
 
 EnvironmentProperties NonlinearLine::describe() const {

@@ -27,7 +27,7 @@ class NonlinearLine final : public Line, public OrderedSites, public HeatConduct
   std::vector<double> displacements(int axis, std::int64_t stride) override;
   bool is_ring() const override;
   std::int64_t conducting_sites() const override { return state_.is_folded() ? state_.chain_sites() : 0; }
-  std::unique_ptr<HeatObserver> observe_heat(double kick, std::size_t bins) override;
+  std::unique_ptr<HeatObserver> observe_heat(const HeatObservation& what) override;
   void prepare(const RngKey& key) override;
   EnvironmentEnergy energy(std::span<const double> head) override { return Line::energy(places(head)); }
   void force(std::span<const double> head, std::span<double> force) const override { Line::force(places(head), force); }

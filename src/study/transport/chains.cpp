@@ -5,6 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+
+#include "study/theory/multiple_tau.hpp"
+#include "study/theory/power_spectrum.hpp"
 
 namespace bathline {
 
@@ -76,10 +80,22 @@ void find_baths(const Problem& problem, const Section& section, Chain& chain, Mi
   }
 }
 
+/// Correlations and spectra of a ring that is observed once in `interval` seconds.
+void add_correlations(const TransportOptions& options, double interval, Chain& chain) {
+  if (options.max_lag) {
+    chain.longest_lag = static_cast<std::size_t>(std::max(1.0, std::ceil(*options.max_lag / interval)));
+    chain.lags = MultipleTau(chain.longest_lag).lags().size();
+  }
+  if (options.wave_numbers.empty()) return;
+  chain.waves = options.wave_numbers;
+  chain.window = static_cast<std::size_t>(std::max(2.0, std::round(options.window / interval)));
+  chain.frequencies = PowerSpectrum(chain.window).frequencies();
+}
+
 }  // namespace
 
-std::vector<Chain> find_chains(const Case& this_case, const Problem& problem, const TransportOptions& options,
-                               const Recipe& recipe, Mistakes& mistakes) {
+std::vector<Chain> find_chains(const Case& this_case, const Problem& problem, std::int64_t every,
+                               const TransportOptions& options, const Recipe& recipe, Mistakes& mistakes) {
   std::vector<Chain> chains;
   std::size_t column = 0;
   for (std::size_t e = 0; e < problem.environments().size(); ++e) {
@@ -102,6 +118,7 @@ std::vector<Chain> find_chains(const Case& this_case, const Problem& problem, co
     for (std::size_t end = 0; end < 2; ++end) chain.ends[end] = environment.attachment().terms()[end].coordinate;
     chain.bins = static_cast<std::size_t>(std::min({options.bins, chain.springs, chain.places}));
     find_baths(problem, section, chain, mistakes);
+    if (chain.is_ring) add_correlations(options, static_cast<double>(every) * this_case.step, chain);
     column = chain.end_column();
     chains.push_back(std::move(chain));
   }

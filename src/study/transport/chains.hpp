@@ -24,6 +24,10 @@ struct TransportOptions {
   std::int64_t bins = 64;             ///< of profiles, at most
   std::optional<double> until_error;  ///< relative error of the currents at which a run ends
   std::vector<TransportSeries> series;
+  // Of rings:
+  std::optional<double> max_lag;           ///< longest lag of the correlations of currents, s
+  std::vector<std::int64_t> wave_numbers;  ///< of structure factors
+  double window = 0.0;                     ///< of the spectra of structure factors, s
 };
 
 /// A chain of a case, or a ring, with the columns of its means in a row of a block.
@@ -32,10 +36,13 @@ struct Chain {
   std::string name;
   bool is_ring = false;
   std::int64_t places = 0, springs = 0;
-  std::array<int, 2> ends{};                      ///< coordinates of the particles at the ends
-  std::array<std::vector<std::size_t>, 2> baths;  ///< environments at the ends
-  std::array<double, 2> kT{};                     ///< of these, J
+  std::array<int, 2> ends{};                           ///< coordinates of the particles at the ends
+  std::array<std::vector<std::size_t>, 2> baths = {};  ///< environments at the ends
+  std::array<double, 2> kT{};                          ///< of these, J
   std::size_t bins = 0;
+  std::size_t longest_lag = 0, lags = 0;  ///< of correlations, in observations, and their number
+  std::vector<std::int64_t> waves = {};
+  std::size_t window = 0, frequencies = 0;  ///< of spectra, in observations, and their number
   std::size_t first_column = 0;
 
   double temperature_difference() const { return kT[0] - kT[1]; }
@@ -48,16 +55,20 @@ struct Chain {
   std::size_t mean_temperature() const { return first_column + 4; }
   std::size_t temperature() const { return first_column + 5; }  ///< by bin
   std::size_t local_current() const { return temperature() + bins; }
-  std::size_t end_column() const { return local_current() + bins; }
+  /// Of rings: mean products of the sum of all currents by lag, and spectra of waves by wave, then frequency.
+  std::size_t correlation() const { return local_current() + bins; }
+  std::size_t spectrum(std::size_t wave) const { return correlation() + lags + wave * frequencies; }
+  std::size_t end_column() const { return spectrum(waves.size()); }
   /// The mean index of each bin of `count` places or springs, and the mean over all of these of values by bin.
   std::vector<double> middles(std::int64_t count) const;
   double mean_over(std::span<const double> by_bin, std::int64_t count) const;
 };
 
-/// The chains of a case, with the mistakes that prevent their observation. `problem` is that of the case.
+/// The chains of a case, with the mistakes that prevent their observation each `every` steps. `problem` is that of the
+/// case.
 /// @note Collective.
-std::vector<Chain> find_chains(const Case& this_case, const Problem& problem, const TransportOptions& options,
-                               const Recipe& recipe, Mistakes& mistakes);
+std::vector<Chain> find_chains(const Case& this_case, const Problem& problem, std::int64_t every,
+                               const TransportOptions& options, const Recipe& recipe, Mistakes& mistakes);
 
 /// The chain that an environment is, or nullptr.
 HeatConductor* conductor_of(Environment& environment);

@@ -38,8 +38,13 @@ TransportRealisation::TransportRealisation(const Experiment& experiment, const C
   problem_.prepare(experiment.seed(), number);
   stepper_ = make_stepper(this_case.scheme, problem_, this_case.step);
   const double kick = *kick_to_thermal_momentum(this_case.scheme) * this_case.step;
-  for (const Chain& chain : chains)
-    observers_.push_back(conductor_of(*problem_.environments()[chain.environment])->observe_heat(kick, chain.bins));
+  for (const Chain& chain : chains) {
+    const HeatObservation what{kick, chain.bins, chain.lags > 0 || !chain.waves.empty(), chain.waves};
+    observers_.push_back(conductor_of(*problem_.environments()[chain.environment])->observe_heat(what));
+    currents_.emplace_back(chain.longest_lag);
+    spectra_.emplace_back();
+    for (std::size_t n = 0; n < chain.waves.size(); ++n) spectra_.back().emplace_back(chain.window);
+  }
 }
 
 void TransportRealisation::observe() {
@@ -50,17 +55,22 @@ void TransportRealisation::observe() {
     problem_.forces(problem_.q, velocity_, forces_);
   }
   for (std::size_t c = 0; c < chains_.size(); ++c) {
-    std::array<double, 2> x{}, v{}, kT{};
+    std::array<double, 2> x{}, v{}, kT{}, mass{};
     if (is_root) {
       problem_.head(*problem_.environments()[chains_[c].environment], problem_.q, x);
       for (std::size_t end = 0; end < 2; ++end) {
         const int i = chains_[c].ends[end];
         v[end] = velocity_[i];
         const double impulse = problem_.p[i] + kick * forces_[i];
-        kT[end] = impulse * impulse / problem_.system().mass[i];
+        mass[end] = problem_.system().mass[i];
+        kT[end] = impulse * impulse / mass[end];
       }
     }
-    observers_[c]->observe({x, v, kT});
+    observers_[c]->observe({x, v, kT, mass});
+    const std::span<const double> totals = observers_[c]->totals();
+    if (!is_root || totals.empty()) continue;
+    currents_[c].add(totals[0]);
+    for (std::size_t n = 0; n < spectra_[c].size(); ++n) spectra_[c][n].add({totals[1 + 2 * n], totals[2 + 2 * n]});
   }
 }
 
@@ -103,6 +113,9 @@ std::optional<Failure> TransportRealisation::advance(std::int64_t observations, 
                            chain.mean_over(profile.temperature, chain.places)});
     row.insert(row.end(), profile.temperature.begin(), profile.temperature.end());
     row.insert(row.end(), profile.current.begin(), profile.current.end());
+    const auto append = [&](const std::vector<double>& values) { row.insert(row.end(), values.begin(), values.end()); };
+    if (chain.lags > 0) append(currents_[c].take());
+    for (PowerSpectrum& spectrum : spectra_[c]) append(spectrum.take());
   }
   return std::nullopt;
 }

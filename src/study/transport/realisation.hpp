@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "driver/archive.hpp"
+#include "study/theory/multiple_tau.hpp"
+#include "study/theory/power_spectrum.hpp"
 #include "study/transport/chains.hpp"
 
 namespace bathline {
@@ -35,6 +37,8 @@ class TransportRealisation {
   Problem problem_;
   std::unique_ptr<Stepper> stepper_;
   std::vector<std::unique_ptr<HeatObserver>> observers_;  // by chain
+  std::vector<MultipleTau> currents_;                     // by chain, used of rings on rank 0
+  std::vector<std::vector<PowerSpectrum>> spectra_;       // by chain, then wave, likewise
   Eigen::VectorXd velocity_, forces_;
 };
 

@@ -14,7 +14,8 @@ struct TransportBlocks {
   const Case& this_case;
   std::span<const Chain> chains;
   std::int64_t realisations;
-  double seconds;  ///< of a block
+  double seconds;   ///< of a block
+  double interval;  ///< of observations, s
   BlockTable table;
 };
 
@@ -31,14 +32,15 @@ inline constexpr std::size_t min_steady_blocks = 16;
 /// The energy that a chain has taken up since block `first`, a second, and its standard error.
 BlockTable::Mean net_heat(const TransportBlocks& blocks, const Chain& chain, std::size_t first);
 
-/// The current with the largest relative error of those that a difference of temperatures drives.
-struct WorstCurrent {
-  std::string chain;
-  BlockTable::Mean current;
+/// The result with the largest relative error: of the currents that a difference of temperatures drives, and of the
+/// conductivities of rings at their longest lag.
+struct WorstResult {
+  std::string name;
+  BlockTable::Mean mean;
   double relative_error() const;
 };
-/// Nothing where no chain is driven, or with fewer than two blocks.
-std::optional<WorstCurrent> find_worst_current(const TransportBlocks& blocks);
+/// Nothing where there is no such result, or with fewer than two blocks.
+std::optional<WorstResult> find_worst_result(const TransportBlocks& blocks);
 
 /// Writes the group `transport/<case>`, with one group for each chain and each series. @note Collective.
 void write_transport(const TransportBlocks& blocks, const TransportOptions& options, ResultFile& file);

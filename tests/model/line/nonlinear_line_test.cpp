@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <complex>
+#include <numbers>
 #include <optional>
 
 #include "differences.hpp"
@@ -117,6 +119,46 @@ class PlainChain {
     });
     for (std::size_t i = 2; i < q.size() && law_->sites; ++i) sum += law_->sites->value(q[i]) - law_->sites->value(0.0);
     return sum;
+  }
+  /// kT of the places, (p + seconds f)^2/m, and currents through the springs, in their order along the chain.
+  HeatProfile heat(double seconds) const {
+    PlainChain kicked = *this;
+    kicked.kick(seconds);
+    HeatProfile profile;
+    const auto add_place = [&](std::size_t i) { profile.temperature.push_back(kicked.p[i] * kicked.p[i] / mass_[i]); };
+    add_place(first_);
+    for (std::size_t i = 2; i < q.size(); ++i) add_place(i);
+    if (second_ != first_) add_place(second_);
+    for_each_spring([&](std::size_t a, std::optional<std::size_t> b) {
+      const double mean_velocity = 0.5 * (p[a] / mass_[a] + p[*b] / mass_[*b]);
+      profile.current.push_back(-law_->springs->derivative(q[*b] - q[a]) * mean_velocity);
+    });
+    return profile;
+  }
+  /// Of a ring: the sum of the currents, in the frame of the centre of mass where no site is held, and waves of
+  /// velocities.
+  std::vector<double> totals(const std::vector<std::int64_t>& waves) const {
+    double momentum = p[first_], mass = mass_[first_], current = 0.0;
+    for (std::size_t i = 2; i < q.size(); ++i) {
+      momentum += p[i];
+      mass += mass_[i];
+    }
+    const double frame = law_->sites ? 0.0 : momentum / mass;
+    for_each_spring([&](std::size_t a, std::optional<std::size_t> b) {
+      const double mean_velocity = 0.5 * (p[a] / mass_[a] + p[*b] / mass_[*b]);
+      current -= law_->springs->derivative(q[*b] - q[a]) * (mean_velocity - frame);
+    });
+    std::vector<double> all{current};
+    for (const std::int64_t wave : waves) {
+      std::complex<double> sum = p[first_] / mass_[first_];
+      const auto places = static_cast<double>(q.size() - 1);
+      for (std::size_t i = 2; i < q.size(); ++i) {
+        const double place = static_cast<double>(i - 1);
+        sum += std::polar(p[i] / mass_[i], 2.0 * std::numbers::pi * static_cast<double>(wave) * place / places);
+      }
+      all.insert(all.end(), {sum.real(), sum.imag()});
+    }
+    return all;
   }
   std::vector<double> q, p;  // both particles, then the sites
 
@@ -247,6 +289,85 @@ TEST(MpiNonlinearLine, NeitherRanksNorBlocksNorARestartChangeABit) {
       Problem alone = problem_of(chain, self_world());
       EXPECT_FALSE(make_stepper(scheme, alone, h)->advance(steps));
       EXPECT_TRUE(state_of(alone) == expected) << "on one rank";
+    });
+  }
+}
+
+struct ObservedHeat {
+  HeatProfile means;
+  std::vector<double> totals;  ///< the last ones
+};
+/// What was observed after two advances, on rank 0.
+ObservedHeat observed_heat(const Chain& chain, std::size_t bins, const Communicator& world) {
+  Problem problem = problem_of(chain, world);
+  const auto stepper = make_stepper(scheme_of(1), problem, h);
+  auto& conductor = dynamic_cast<HeatConductor&>(*problem.environments()[0]);
+  HeatObservation what{0.5 * h, bins};
+  what.has_totals = conductor.is_ring();
+  if (what.has_totals) what.waves = {1, 3};
+  const auto observer = conductor.observe_heat(what);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_FALSE(stepper->advance(5));
+    Eigen::VectorXd v = problem.velocity(), f = v;
+    std::vector<double> x(2), velocity(2), kT(2), mass(2);
+    if (world.is_root()) {
+      problem.forces(problem.q, v, f);
+      problem.head(*problem.environments()[0], problem.q, x);
+      for (std::size_t end = 0; end < 2; ++end) {
+        const long i = chain.ends[end];
+        velocity[end] = v[i];
+        mass[end] = problem.system().mass[i];
+        kT[end] = std::pow(problem.p[i] + 0.5 * h * f[i], 2) / problem.system().mass[i];
+      }
+    }
+    observer->observe({x, velocity, kT, mass});
+  }
+  const std::vector<double> totals(observer->totals().begin(), observer->totals().end());
+  return {observer->take(), totals};
+}
+
+TEST(MpiNonlinearLine, HeatProfilesAreThoseOfPlainLoopsOnAnyRanks) {
+  std::size_t number = 0;
+  for (const Chain& chain : all_chains()) {
+    if (chain.ends.size() != 2) continue;
+    SCOPED_TRACE(name_of(chain));
+    const bool is_ring = chain.ends[0] == chain.ends[1];
+    const auto springs = static_cast<std::size_t>(chain.sites + 1), places = springs + (is_ring ? 0 : 1);
+    const std::size_t bins = number++ % 2 == 0 ? springs : std::min<std::size_t>(springs, 7);
+    const auto [here, totals] = observed_heat(chain, bins, test_world());
+    const HeatProfile& means = here;
+    const std::vector<double>& sums = totals;
+    on_rank_zero([&] {
+      const ObservedHeat alone = observed_heat(chain, bins, self_world());
+      EXPECT_EQ(alone.means.temperature, means.temperature);
+      EXPECT_EQ(alone.means.current, means.current);
+      EXPECT_EQ(alone.totals, sums);
+      PlainChain plain(chain);
+      std::vector<double> temperature(bins), current(bins), of_places(bins), of_springs(bins);
+      for (int i = 0; i < 2; ++i) {
+        plain.advance(scheme_of(1), 5);
+        const HeatProfile now = plain.heat(0.5 * h);
+        ASSERT_EQ(now.temperature.size(), places);
+        ASSERT_EQ(now.current.size(), springs);
+        if (is_ring && i == 1) {
+          const std::vector<double> expected = plain.totals({1, 3});
+          ASSERT_EQ(sums.size(), expected.size());
+          for (std::size_t k = 0; k < sums.size(); ++k)
+            EXPECT_NEAR(sums[k], expected[k], 1e-10 * static_cast<double>(springs));
+        }
+        for (std::size_t k = 0; k < places; ++k) {
+          temperature[k * bins / places] += now.temperature[k];
+          ++of_places[k * bins / places];
+        }
+        for (std::size_t k = 0; k < springs; ++k) {
+          current[k * bins / springs] += now.current[k];
+          ++of_springs[k * bins / springs];
+        }
+      }
+      for (std::size_t bin = 0; bin < bins; ++bin) {
+        EXPECT_NEAR(means.temperature[bin], temperature[bin] / of_places[bin], 1e-10);
+        EXPECT_NEAR(means.current[bin], current[bin] / of_springs[bin], 1e-10);
+      }
     });
   }
 }
