@@ -16,6 +16,8 @@
 #include "solve/slowest_motion.hpp"
 #include "steppers/contact_lagrangian.hpp"
 #include "steppers/stability.hpp"
+#include "model/thermal/temperature_in_time.hpp"
+#include "model/warm_frequency.hpp"
 #include "parallel/memory_budget.hpp"
 
 namespace bathline {
@@ -521,7 +523,27 @@ void Feasibility::check_section(Mistakes& mistakes) const {
   }
 }
 
-/// Compares the step with the stability limit, which for a line is a Courant number h sqrt(lambda/M).
+namespace {
+
+/// The highest kT of all environments, and of a thermal start, J.
+double hottest(const Problem& problem, const Case& this_case) {
+  double temperature = 0.0;
+  if (this_case.start != nullptr && problem.system().temperature)
+    temperature = std::max(0.0, problem.system().temperature->maxCoeff());
+  for (const auto& environment : problem.environments()) {
+    const EnvironmentProperties& properties = environment->properties();
+    temperature = std::max({temperature, properties.temperature, properties.white_temperature});
+    constexpr int times = 100;
+    for (int i = 0; i <= times && properties.temperature_in_time; ++i)
+      temperature = std::max(temperature, properties.temperature_in_time->at(this_case.end * i / times));
+  }
+  return temperature;
+}
+
+}  // namespace
+
+/// Compares the step with the stability limit, which for a line is a Courant number h sqrt(lambda/M), and with that of
+/// the rarest stretch of a warm run, where springs stiffen.
 void Feasibility::check_stability(std::size_t index, Mistakes& mistakes) {
   const Case& this_case = experiment_.readable_cases()[index];
   const auto [steps, where] = steps_of(this_case);
@@ -548,6 +570,28 @@ void Feasibility::check_stability(std::size_t index, Mistakes& mistakes) {
       warnings_.push_back(what);
     } else {
       mistakes.add(where, what + "; take a smaller step, or set `allow_unstable = true` to run it anyway");
+    }
+  }
+  const double temperature = this_case.closed ? hottest(problem, this_case) : 0.0;
+  const double largest = this_case.method->properties(this_case.options).imaginary_axis_limit;
+  if (!(temperature > 0.0) || !(largest > 0.0)) return;
+  for (const Environment* environment : problem.stepped_environments()) {
+    const auto* warm = dynamic_cast<const WarmFrequency*>(environment);
+    if (warm == nullptr) continue;
+    for (const double step : steps) {
+      const double limit = largest / warm->highest_frequency_at(temperature, this_case.end / std::abs(step));
+      if (!(step > 0.5 * limit)) continue;
+      const bool is_beyond = step > limit;
+      const std::string what = fmt::format(
+          "{}: step = {} is {} the stability limit {:.4g} of {} at the highest energy that a spring or site of `{}` "
+          "meets in this run at kT = {:.4g}",
+          this_case.name, step, is_beyond ? "beyond" : "above half of", limit, this_case.method->entry.name,
+          environment->name(), temperature);
+      if (is_beyond && !this_case.options.boolean("allow_unstable")) {
+        mistakes.add(where, what + "; take a smaller step, or set `allow_unstable = true` to run it anyway");
+      } else {
+        warnings_.push_back(what);
+      }
     }
   }
 }

@@ -3,12 +3,14 @@
 // An environment acts on the particles as a constant force F_ej at every stage and an s x s matrix of dashpots S_e
 // between the stages: sum_e c_e (F_ej - sum_k S_ejk c_e.V_k) is added to their own forces at the stage velocities V.
 // Where all environments allow it rank 0 advances blocks of steps alone, and messages are sent only between blocks;
-// otherwise every step needs all ranks. Source: farshi2018, eqs. (45) and (52) with one stage.
+// otherwise every step needs all ranks. Nonlinear lines are solved for together with the particles. Source: farshi2018,
+// eqs. (45) and (52) with one stage.
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
 
+#include "steppers/joint_stages.hpp"
 #include "steppers/newton_failure.hpp"
 #include "steppers/ornstein_uhlenbeck.hpp"
 #include "steppers/particle_stages.hpp"
@@ -76,7 +78,7 @@ class ImplicitStepper final : public Stepper {
   /// Computes the forces and dashpots of the environments in this step. Returns the reason where a linear solver
   /// failed. @note Collective outside of blocks.
   std::optional<std::string> eliminate_environments();
-  /// The particles' part of a step. Rank 0 only.
+  /// The particles' part of a step, and that of nonlinear lines. Rank 0 only, collective with these.
   SnesSolver::Report step_particles();
   /// Q_i of the step that begins at `start_`.
   VectorXd stage_position(Index stage) const {
@@ -100,6 +102,7 @@ class ImplicitStepper final : public Stepper {
   std::vector<std::unique_ptr<ImplicitEnvironmentStepper>> environment_steppers_;
   std::unique_ptr<OrnsteinUhlenbeck> ou_;      // on rank 0, of a scheme with `ou_outside`
   std::unique_ptr<ParticleStages> particles_;  // on rank 0
+  std::unique_ptr<JointStages> joint_;         // where there are nonlinear lines
   int block_ = 64;                             // steps of a block, 0 where every step needs all ranks
   StageForces environment_forces_;
   VectorXd velocities_, message_, velocity_;  // velocities_: of all stages
@@ -131,9 +134,16 @@ ImplicitStepper::ImplicitStepper(const PartitionedRungeKutta& scheme, Problem& p
   }
   if (!scheme.ou_outside) add_friction_heads();
   if (!heads_.empty()) inverse_ = pseudo_inverse(h * scheme.a);
-  if (!problem.communicator().is_root()) return;
-  if (scheme.ou_outside) ou_ = std::make_unique<OrnsteinUhlenbeck>(problem, 0.5 * h);
-  particles_ = make_particle_stages(scheme, problem, h);
+  if (problem.communicator().is_root()) {
+    if (scheme.ou_outside) ou_ = std::make_unique<OrnsteinUhlenbeck>(problem, 0.5 * h);
+    particles_ = make_particle_stages(scheme, problem, h);
+  }
+  std::vector<JoinedLine> lines;
+  for (std::size_t e = 0; e < environment_steppers_.size(); ++e) {
+    if (auto* stages = dynamic_cast<NonlinearStages*>(environment_steppers_[e].get()))
+      lines.push_back({stages, &problem.stepped_environments()[e]->attachment()});
+  }
+  if (!lines.empty()) joint_ = make_joint_stages(scheme, problem, h, particles_.get(), std::move(lines));
 }
 
 // One stage at q + h (1 - g) V with the force g h F, 0 < g < 1/2: x + h V grows by g/(1 - g) in a step.
@@ -164,7 +174,7 @@ std::optional<Failure> ImplicitStepper::step(const AdvanceHints& ahead) {
     return Failure{problem_.clock.steps + 1, 0.0, *reason};
   }
   SnesSolver::Report report;
-  if (problem_.communicator().is_root()) report = step_particles();
+  if (joint_ || problem_.communicator().is_root()) report = step_particles();
   // One message has the stage velocities and whether Newton's method converged.
   message_.resize(unknowns_ + 1);
   message_ << velocities_, report.converged ? 1.0 : 0.0;
@@ -184,7 +194,9 @@ std::optional<Failure> ImplicitStepper::step(const AdvanceHints& ahead) {
 SnesSolver::Report ImplicitStepper::step_particles() {
   if (ou_) ou_->advance(0);
   if (!heads_.empty() || path_ != nullptr) start_ = problem_.q;
-  const SnesSolver::Report report = particles_->step(environment_forces_, velocities_);
+  const SnesSolver::Report report =
+      joint_ ? joint_->step(environment_forces_, velocities_) : particles_->step(environment_forces_, velocities_);
+  if (!problem_.communicator().is_root()) return report;
   if (!heads_.empty()) find_coupled_velocities();
   if (path_ != nullptr && report.converged) {
     for (Index i = 0; i < scheme_.stages(); ++i) {

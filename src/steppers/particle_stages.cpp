@@ -36,6 +36,12 @@ class DenseStages final : public StageEquations<N, S, MaxN, MaxS> {
  public:
   DenseStages(const PartitionedRungeKutta& scheme, Problem& problem, double h);
 
+  void matrix(MatrixXd& matrix) override {
+    Jacobian result(x_.size(), x_.size());
+    linearise(x_, result);
+    matrix = result;
+  }
+
   // The further equations that Newton's method needs.
   void linearise(const Unknowns& x, Jacobian& jacobian);
   bool is_mass_dominated(const Jacobian& jacobian) const;

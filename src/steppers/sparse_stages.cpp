@@ -21,6 +21,8 @@ class SparseStages final : public StageEquations<Dynamic, Dynamic> {
   SparseStages(const PartitionedRungeKutta& scheme, Problem& problem, double h)
       : StageEquations(scheme, problem, h), newton_(x_.size()), hessians_(static_cast<std::size_t>(scheme.stages())) {}
 
+  void matrix(Eigen::MatrixXd&) override { throw std::logic_error("the matrix of many particles is sparse"); }
+
   // The further equations that Newton's method needs.
   void linearise(const Unknowns& x, SparseMatrix& jacobian);
   /// One more evaluation is negligible beside the elimination of so many unknowns.

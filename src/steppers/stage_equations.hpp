@@ -42,6 +42,9 @@ class StageEquations : public ParticleStages {
 
  public:
   SnesSolver::Report step(const StageForces& environment_forces, Eigen::VectorXd& velocities) final;
+  void begin(const StageForces& environment_forces, Eigen::VectorXd& x) final;
+  void residual(const StageForces& environment_forces, const Eigen::VectorXd& x, Eigen::VectorXd& residual) final;
+  SnesSolver::Report finish(SnesSolver::Report report, Eigen::VectorXd& velocities) final;
 
   // The equations, for the solvers of derived classes.
   void evaluate(const Unknowns& x, Unknowns& residual);
@@ -101,6 +104,7 @@ class StageEquations : public ParticleStages {
   Eigen::VectorXd position_, velocity_, result_, point_;
 
  private:
+  void prepare(const StageForces& environment_forces);
   void guess();
   /// C v.
   template <class Velocity>
@@ -206,10 +210,35 @@ StageEquations<N, S, MaxN, MaxS>::StageEquations(const PartitionedRungeKutta& sc
 template <int N, int S, int MaxN, int MaxS>
 SnesSolver::Report StageEquations<N, S, MaxN, MaxS>::step(const StageForces& environment_forces,
                                                           Eigen::VectorXd& velocities) {
+  prepare(environment_forces);
+  return finish(solve(), velocities);
+}
+
+template <int N, int S, int MaxN, int MaxS>
+void StageEquations<N, S, MaxN, MaxS>::prepare(const StageForces& environment_forces) {
   environment_forces_ = environment_forces.constant.size() == 0 ? nullptr : &environment_forces;
   if (noise_ != nullptr) random_ = noise_->impulse(problem_.clock.steps, h_) / h_;
   guess();
-  SnesSolver::Report report = solve();
+}
+
+template <int N, int S, int MaxN, int MaxS>
+void StageEquations<N, S, MaxN, MaxS>::begin(const StageForces& environment_forces, Eigen::VectorXd& x) {
+  prepare(environment_forces);
+  x = x_;
+}
+
+template <int N, int S, int MaxN, int MaxS>
+void StageEquations<N, S, MaxN, MaxS>::residual(const StageForces& environment_forces, const Eigen::VectorXd& x,
+                                                Eigen::VectorXd& residual) {
+  environment_forces_ = &environment_forces;
+  x_ = x;
+  Unknowns result = x_;
+  evaluate(x_, result);
+  residual = result;
+}
+
+template <int N, int S, int MaxN, int MaxS>
+SnesSolver::Report StageEquations<N, S, MaxN, MaxS>::finish(SnesSolver::Report report, Eigen::VectorXd& velocities) {
   const auto fail = [&](const std::string& reason) {
     report.converged = false;
     report.is_iteration_failure = false;

@@ -473,6 +473,61 @@ class MemoryMistakesTest(MistakeTest):
         self.assert_code(self.run_recipe(changed(OSCILLATOR, environments=[self.MEMORY | fast], integrators=[self.VERLET])), 0)
 
 
+class WarmChainMistakesTest(MistakeTest):
+    CHAIN = """title = "A chain"
+[system]
+kind = "linear"
+M = [1.0, 1.0]
+K = [1.0, 1.0]
+q0 = 0.0
+[[environments]]
+name = "chain"
+kind = "nonlinear-line"
+attach = [0, 1]
+sites = 62
+M = 1.0
+potential = { kind = "fput", k = 1.0, beta = 1.0 }
+kT = 1.0
+[time]
+step = 0.1
+steps = 1000
+[[integrators]]
+method = "baoab"
+on = "closed"
+"""
+
+    def outcome(self, *changes, command="check"):
+        text = self.CHAIN
+        for right, wrong in changes:
+            self.assertIn(right, text)
+            text = text.replace(right, wrong)
+        write_recipe(self.recipe, text)
+        return run([command, self.recipe])
+
+    def test_steps_beyond_the_limit_of_the_rarest_stretch_are_refused(self):
+        # V(r) = ln(62 * 1000): r^2 = 5.716, V'' = 18.15, 2/sqrt(2 V'') = 0.3319.
+        quiet, loud, beyond = (self.outcome(("0.1", step)) for step in ("0.16", "0.17", "0.34"))
+        self.assert_code(quiet, 0)
+        self.assertNotIn("stability limit", quiet.text)
+        self.assert_code(loud, 0)
+        self.assertRegex(loud.text, r"step = 0\.17 is above half of the stability limit 0\.3319 of baoab.*`chain`.*kT = 1")
+        self.assert_refused(beyond, r"step = 0\.34 is beyond the stability limit 0\.3319 of baoab at the highest energy")
+        # Cold, or warm by a bath alone, or implicit.
+        self.assert_code(self.outcome(("0.1", "0.34"), ("kT = 1.0\n", "")), 0)
+        bath = "[[environments]]\nname = 'bath'\nkind = 'damper'\nattach = 0\ndamping = 1.0\nkT = 1.0\n[time]"
+        heated = self.outcome(("0.1", "0.34"), ("kT = 1.0\n", ""), ("[time]", bath))
+        self.assert_refused(heated, r"beyond the stability limit 0\.3319")
+        self.assert_code(self.outcome(("0.1", "0.34"), ('method = "baoab"', 'method = "gauss"')), 0)
+
+    def test_starts_that_cannot_be_drawn_are_refused(self):
+        free = ("attach = [0, 1]", 'attach = [0]\nfar_end = "free"')
+        spheres = ('"fput", k = 1.0, beta = 1.0', '"hertz", k = 1.0')
+        self.assert_code(self.outcome(spheres), 0)
+        self.assert_refused(self.outcome(free, spheres), r"kT = 1: the springs do not hold together at this kT")
+        waves = ("kT = 1.0", 'kT = 1.0\nexternal = { kind = "formula", V = "1 - cos(x)" }')
+        self.assert_refused(self.outcome(waves), r"kT = 1: `external` does not hold the sites")
+
+
 class HeatBathMistakesTest(MistakeTest):
     BATH = {
         "name": "bath",

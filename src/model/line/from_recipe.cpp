@@ -142,8 +142,21 @@ std::unique_ptr<Environment> build_nonlinear_line(const Section& section, const 
   options.w0 = read_start_of_sites(section, "w0", system.axes, mistakes);
   options.v0 = read_start_of_sites(section, "v0", system.axes, mistakes);
   if (mistakes.count() > before) return nullptr;
-  return std::make_unique<NonlinearLine>(section.text("name"), attachment_to(*ends, system.axes), system.size(),
-                                         constants, sites, communicator, std::move(options));
+  const double temperature = options.temperature = section.number("kT");
+  auto line = std::make_unique<NonlinearLine>(section.text("name"), attachment_to(*ends, system.axes), system.size(),
+                                              constants, sites, communicator, std::move(options));
+  for (int axis = 0; axis < system.axes && temperature > 0.0; ++axis) {
+    std::vector<double> heads;  // of all axes
+    for (int i = 0; i < system.axes; ++i) {
+      for (const int end : *ends) heads.push_back(system.q0[end * system.axes + i]);
+    }
+    const std::string reason =
+        thermal_unsupported_reason(line->thermal_chain(axis * static_cast<int>(ends->size()), heads));
+    if (reason.empty()) continue;
+    mistakes.add(section.where("kT"), fmt::format("kT = {:.10g}: {}", temperature, reason));
+    return nullptr;
+  }
+  return line;
 }
 
 }  // namespace
@@ -191,19 +204,21 @@ EnvironmentKind nonlinear_line_kind() {
                           "far_end", {"fixed", "free", "matched"},
                           "of a chain from one particle: what is behind its last site, \"fixed\" where absent; "
                           "\"matched\" is a dashpot sqrt(V''(0) M), the transparent boundary of long and small waves"),
-                      start_of("w0", "m", "displacements"), start_of("v0", "m/s", "velocities")},
+                      start_of("w0", "m", "displacements"), start_of("v0", "m/s", "velocities"),
+                      start_temperature_parameter(
+                          "kT of the thermal start, in which sites are drawn from the Gibbs distribution between the "
+                          "heads, whose places are given; `w0` and `v0` are added; 0: they start at rest")},
        .notes =
-           "Places of sites and of the particles at the ends are measured from the equilibrium of the lattice, and so "
-           "are the energies of springs and sites. Baths, walls, pistons and endless lines at the ends are those of "
-           "the "
-           "particles: `damper` and `spring-mass-line` environments, external potentials and drives. For closed runs "
-           "under splittings (`stoermer-verlet`, `gamma` with 0 and 1, compositions, `baoab`); it has no damper that "
-           "could stand for it in open runs. Polynomials up to the fourth degree in one of V and U, and to the sixth "
-           "in "
-           "both, `toda` and `hertz` without `external` are evaluated in registers, other laws in batches. The path "
-           "has "
-           "the same bits on any number of ranks. Snapshots have the sites in their order along the chain; forces "
-           "and other records of an environment have both ends, alternately by axis."},
+           "Places of sites and of the particles at the ends are measured from the equilibrium of the lattice, and "
+           "so are the energies of springs and sites. Baths, walls, pistons and endless lines at the ends are those "
+           "of the particles: `damper` and `spring-mass-line` environments, external potentials and drives. For "
+           "closed runs under splittings (`stoermer-verlet`, `gamma` with 0 and 1, compositions, `baoab`) and "
+           "implicit methods of up to three stages, whose equations PETSc's SNES solves together with those of the "
+           "particles; it has no damper that could stand for it in open runs. Polynomials up to the fourth degree in "
+           "one of V and U, and to the sixth in both, `toda` and `hertz` without `external` are evaluated in "
+           "registers, other laws in batches. Under splittings the path has the same bits on any number of ranks. "
+           "Snapshots have the sites in their order along the chain; forces and other records of an environment have "
+           "both ends, alternately by axis."},
       build_nonlinear_line};
 }
 

@@ -8,7 +8,9 @@
 #include <stdexcept>
 #include <utility>
 
+#include "model/line/boltzmann_table.hpp"
 #include "model/line/heat_observer.hpp"
+#include "model/line/implicit/nonlinear_stages.hpp"
 
 namespace bathline {
 
@@ -103,30 +105,68 @@ std::unique_ptr<HeatObserver> NonlinearLine::observe_heat(const HeatObservation&
   return std::make_unique<ObserverOfPlaces>(*this, make_heat_observer(state_, is_ring(), what));
 }
 
-EnvironmentProperties NonlinearLine::describe() const {
-  const double stiffness = std::max(0.0, state_.options.law->springs->second_derivative(0.0));
+double NonlinearLine::lightest_mass() const {
   double lightest = state_.constants.mass;
   for (std::int64_t j = 0; j < (state_.has_uniform_sites() ? 0 : state_.period()); ++j)
     lightest = std::min(lightest, state_.site(j).mass);
+  return lightest;
+}
+
+double NonlinearLine::highest_frequency_at(double temperature, double steps) const {
+  const LineLaw& law = *state_.options.law;
+  const double events = std::max(2.0, steps * static_cast<double>(state_.chain_sites()));
+  const double rare = temperature * std::log(events);
+  const auto curvature = [](const PairPotential* potential, double energy) {
+    return potential != nullptr ? largest_curvature(*potential, energy) : 0.0;
+  };
+  const double springs = curvature(law.springs.get(), rare), sites = curvature(law.sites.get(), rare);
+  const double stiffness = std::max(2.0 * springs + curvature(law.sites.get(), temperature),
+                                    2.0 * curvature(law.springs.get(), temperature) + sites);
+  return std::max(std::sqrt(stiffness / lightest_mass()), properties().highest_frequency);
+}
+
+EnvironmentProperties NonlinearLine::describe() const {
+  const double stiffness = std::max(0.0, state_.options.law->springs->second_derivative(0.0));
   EnvironmentProperties properties;
   properties.sites = state_.chain_sites();
   // No damper stands for it in an open run.
   properties.damping = std::numeric_limits<double>::infinity();
   properties.loses_energy = state_.constants.dashpot > 0.0;
-  properties.highest_frequency = std::sqrt(std::max(0.0, 4.0 * stiffness + site_stiffness()) / lightest);
+  properties.highest_frequency = std::sqrt(std::max(0.0, 4.0 * stiffness + site_stiffness()) / lightest_mass());
   properties.temperature = state_.options.temperature;
   properties.is_linear = false;
   return properties;
 }
 
 std::optional<std::string> NonlinearLine::own_unsupported_reason(const Scheme& scheme) const {
-  const auto* splitting = std::get_if<ExplicitScheme>(&scheme);
-  if (splitting != nullptr && splitting->b.empty()) return std::nullopt;
-  return "`" + name() + "` is a nonlinear line, which splittings alone advance: kicks and drifts";
+  if (const auto* splitting = std::get_if<ExplicitScheme>(&scheme); splitting != nullptr && splitting->b.empty())
+    return std::nullopt;
+  if (const auto* stages = std::get_if<PartitionedRungeKutta>(&scheme)) {
+    if (stages->stages() <= max_nonlinear_stages) return std::nullopt;
+    return "it has " + std::to_string(stages->stages()) + " stages, and `" + name() +
+           "` is a nonlinear line, whose equations are solved for up to " + std::to_string(max_nonlinear_stages);
+  }
+  return "`" + name() +
+         "` is a nonlinear line, which splittings (kicks and drifts) and implicit methods of up to three stages "
+         "advance";
 }
 
-std::unique_ptr<ImplicitEnvironmentStepper> NonlinearLine::implicit_stepper(const PartitionedRungeKutta&, double) {
-  throw std::logic_error("a nonlinear line has no implicit stepper");
+std::unique_ptr<ImplicitEnvironmentStepper> NonlinearLine::implicit_stepper(const PartitionedRungeKutta& scheme,
+                                                                            double h) {
+  return make_nonlinear_stages(state_, scheme, h, [this](std::span<const double> displacements) {
+    const std::span<const double> heads = places(displacements);
+    return std::vector<double>(heads.begin(), heads.end());
+  });
+}
+
+std::int64_t NonlinearLine::bytes(const Scheme& scheme) const {
+  std::int64_t bytes = Line::bytes(scheme);
+  const auto* implicit = std::get_if<PartitionedRungeKutta>(&scheme);
+  if (implicit == nullptr) return bytes;
+  // Numbers of a site: unknowns and their copies, springs, and the blocks of the matrix and of its elimination.
+  const std::int64_t block = implicit->stages() * (state_.is_folded() ? 2 : 1);
+  const std::int64_t numbers = 20 * implicit->stages() + 8 * block * implicit->stages();
+  return bytes + state_.count * state_.axes * numbers * static_cast<std::int64_t>(sizeof(double));
 }
 
 LumpedNetwork NonlinearLine::assemble(std::int64_t limit) const {
@@ -143,6 +183,42 @@ LumpedNetwork NonlinearLine::assemble(std::int64_t limit) const {
   if (count < state_.sites() || !is_free) network.to_ground.emplace_back(count - 1, spring);
   if (state_.constants.dashpot > 0.0) network.dashpots = {{count - 1, state_.constants.dashpot}};
   return network;
+}
+
+ThermalChain NonlinearLine::thermal_chain(int axis, std::span<const double> heads) const {
+  ThermalChain chain{.law = state_.options.law.get(),
+                     .temperature = state_.options.temperature,
+                     .sites = state_.chain_sites(),
+                     .first = heads[axis],
+                     .last = std::nullopt};
+  if (state_.is_folded()) chain.last = heads[axis + 1];
+  if (state_.constants.far_end == FarEnd::fixed) chain.last = 0.0;
+  return chain;
+}
+
+void NonlinearLine::draw_thermal_start(const RngKey& key, int axis) {
+  if (state_.strand(axis) == 1) return;  // drawn with the other
+  const std::int64_t all = state_.chain_sites(), numbers = 2 * (all + 1);
+  const auto index = [=, axes = state_.axes](std::int64_t draw, std::int64_t number) {
+    return static_cast<std::uint64_t>((draw * numbers + number) * axes + axis);
+  };
+  const std::unique_ptr<ThermalPlaces> places = draw_thermal_places(
+      thermal_chain(axis, start_),
+      [=](std::int64_t draw, std::int64_t number) { return uniform_pair(key, index(draw, number)).first; },
+      communicator());
+  for (int strand = 0; strand < (state_.is_folded() ? 2 : 1); ++strand) {
+    double* const w = state_.own(state_.w[axis + strand]);
+    double* const p = state_.own(state_.p[axis + strand]);
+    const std::int64_t first = state_.first_site(), end = first + state_.count;
+    const auto along = [&](std::int64_t site) { return strand == 1 ? all - 1 - site : site; };
+    if (state_.count == 0) continue;
+    places->for_each(strand == 1 ? along(end - 1) : first, strand == 1 ? along(first) + 1 : end,
+                     [&](std::int64_t site, double place) {
+                       const double thermal = std::sqrt(state_.options.temperature * state_.site(site).mass);
+                       w[along(site) - first] = place;
+                       p[along(site) - first] = thermal * normal_pair(key, index(0, site)).first;
+                     });
+  }
 }
 
 std::vector<double> NonlinearLine::displacements(int axis, std::int64_t stride) {

@@ -10,11 +10,13 @@
 #include "model/environment_catalogue.hpp"
 #include "model/heat_conductor.hpp"
 #include "model/line/line.hpp"
+#include "model/line/nonlinear_thermal.hpp"
 #include "model/ordered_sites.hpp"
+#include "model/warm_frequency.hpp"
 
 namespace bathline {
 
-class NonlinearLine final : public Line, public OrderedSites, public HeatConductor {
+class NonlinearLine final : public Line, public OrderedSites, public HeatConductor, public WarmFrequency {
  public:
   /// The attachment is one to a system of `coordinates` coordinates. `sites` are those of the chain, at least 2 between
   /// two heads, where `constants` are joined. `options.law` is set, and V'(0) = 0 unless the far end is fixed or
@@ -31,17 +33,25 @@ class NonlinearLine final : public Line, public OrderedSites, public HeatConduct
   void prepare(const RngKey& key) override;
   EnvironmentEnergy energy(std::span<const double> head) override { return Line::energy(places(head)); }
   void force(std::span<const double> head, std::span<double> force) const override { Line::force(places(head), force); }
+  /// The rarest of all stretches and places has the energy kT ln(sites times steps), while its neighbours have kT.
+  double highest_frequency_at(double temperature, double steps) const override;
   std::unique_ptr<ExplicitEnvironmentStepper> explicit_stepper(const ExplicitScheme& scheme, double h) override;
   /// The linearisation at rest; strands are clamped at their far ends.
   LumpedNetwork assemble(std::int64_t limit) const override;
   std::optional<AnalyticKernel> analytic_kernel(std::span<const double>) const override { return std::nullopt; }
-  std::unique_ptr<ImplicitEnvironmentStepper> implicit_stepper(const PartitionedRungeKutta&, double) override;
+  /// For schemes of up to `max_nonlinear_stages` stages; reads PETSc's options where a solver is made of it.
+  std::unique_ptr<ImplicitEnvironmentStepper> implicit_stepper(const PartitionedRungeKutta& scheme, double h) override;
+  std::int64_t bytes(const Scheme& scheme) const override;
   /// The places of the heads, from their displacements; valid until the next call.
   std::span<const double> places(std::span<const double> displacements) const;
+  /// The chain that begins with `axis`, the first of its strands, whose ends are at `heads`.
+  ThermalChain thermal_chain(int axis, std::span<const double> heads) const;
 
  private:
   EnvironmentProperties describe() const override;
   std::optional<std::string> own_unsupported_reason(const Scheme& scheme) const override;
+  void draw_thermal_start(const RngKey& key, int axis) override;
+  double lightest_mass() const;
   /// V'' of the sites at rest.
   double site_stiffness() const {
     return state_.options.law->sites ? state_.options.law->sites->second_derivative(0.0) : 0.0;

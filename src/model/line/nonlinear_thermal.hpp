@@ -1,0 +1,44 @@
+// Sites of a nonlinear line from the Gibbs distribution between its ends, exp(-(sum V(r_j) + sum U(w_j))/kT).
+// Tested by tests/model/line/nonlinear_thermal_test.cpp.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "model/line/state.hpp"
+
+namespace bathline {
+
+/// A chain between the places of its ends.
+struct ThermalChain {
+  const LineLaw* law = nullptr;
+  double temperature = 0.0;  ///< kT, J
+  std::int64_t sites = 0;
+  double first = 0.0;          ///< the place before the first site
+  std::optional<double> last;  ///< that behind the last; nothing at a free end
+};
+
+/// A number, uniform in (0, 1], of a spring or site in one of its draws, from 1.
+using UniformNumber = std::function<double(std::int64_t draw, std::int64_t index)>;
+
+class ThermalPlaces {
+ public:
+  virtual ~ThermalPlaces() = default;
+  /// Calls use(site, place) for the sites [begin, end) in their order. The bits depend on the random numbers alone.
+  virtual void for_each(std::int64_t begin, std::int64_t end,
+                        const std::function<void(std::int64_t, double)>& use) const = 0;
+};
+
+/// Why there is no such distribution, or no way to draw from it; "" where there is.
+std::string thermal_unsupported_reason(const ThermalChain& chain);
+
+/// Draws the places; the law must outlive them. Without forces on the sites the stretches are independent, given their
+/// sum; else each site is drawn given the one before it. Throws std::runtime_error with `thermal_unsupported_reason`.
+/// @note Collective.
+std::unique_ptr<ThermalPlaces> draw_thermal_places(const ThermalChain& chain, UniformNumber uniform,
+                                                   const Communicator& communicator);
+
+}  // namespace bathline

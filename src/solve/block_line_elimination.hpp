@@ -1,0 +1,98 @@
+// Elimination of a block tridiagonal system over all ranks whose blocks differ from row to row.
+//
+//   diagonal_j x_j - before_j x_{j-1} - behind_j x_{j+1} = r_j,   j = 1..N,   x_0 the head;   behind_N = 0
+//
+// Source: the block Thomas algorithm (golub2013, section 4.5.1); spike_reduced_system.hpp couples the ranks.
+// Tested by tests/model/line/nonlinear_line_test.cpp.
+#pragma once
+
+#include <Eigen/LU>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "solve/spike_reduced_system.hpp"
+
+namespace bathline {
+
+/// With B numbers a row.
+template <int B>
+class BlockLineElimination {
+ public:
+  using System = SpikeReducedSystem<B>;
+  using Block = typename System::Block;
+  using Value = typename System::Value;
+  struct Row {
+    Block before, diagonal, behind;
+  };
+
+  /// `row_of(j)` is the row of this rank's site j. @note Collective.
+  template <class RowOf>
+  void factor(const Layout& layout, const Communicator& communicator, RowOf row_of) {
+    const std::int64_t count = layout.count(communicator.rank());
+    gain_.resize(static_cast<std::size_t>(count));
+    from_before_.resize(gain_.size());
+    from_behind_.resize(gain_.size());
+    typename System::SpikeBlocks ends;
+    // x_j = gain_j (...) + from_before_j x_{j-1}; `right` is the part of x_right.
+    Block right = Block::Identity();
+    for (std::size_t j = gain_.size(); j-- > 0;) {
+      const Row row = row_of(static_cast<std::int64_t>(j));
+      Block pivot = row.diagonal;
+      if (j + 1 < gain_.size()) pivot.noalias() -= row.behind * from_before_[j + 1];
+      gain_[j] = pivot.inverse();
+      from_before_[j].noalias() = gain_[j] * row.before;
+      from_behind_[j].noalias() = gain_[j] * row.behind;
+      right = (from_behind_[j] * right).eval();
+    }
+    if (!gain_.empty()) {
+      ends.near = from_before_[0];
+      ends.from_right = right;
+      ends.from_left = Block::Identity();
+      std::vector<Block> rights(gain_.size());
+      Block change = Block::Identity();
+      for (std::size_t j = gain_.size(); j-- > 0;) rights[j] = change = (from_behind_[j] * change).eval();
+      for (std::size_t j = 0; j < gain_.size(); ++j) {
+        ends.last = (rights[j] + from_before_[j] * ends.last).eval();
+        ends.from_left = (from_before_[j] * ends.from_left).eval();
+      }
+    }
+    ranks_.emplace(ends, layout, communicator, 1);
+  }
+  /// First half, in place: x_1 = constant + slope x_0. @note Collective.
+  const HeadRelation& eliminate(double* x) {
+    Value value = Value::Zero();
+    for (std::size_t j = gain_.size(); j-- > 0;) {
+      value = (gain_[j] * at(x, j) + from_behind_[j] * value).eval();
+      at(x, j) = value;
+    }
+    if (!gain_.empty()) {
+      ranks_->set_first(0, value);
+      Value last = Value::Zero();
+      for (std::size_t j = 0; j < gain_.size(); ++j) last = (at(x, j) + from_before_[j] * last).eval();
+      ranks_->set_last(0, last);
+    }
+    return ranks_->solve_reduced();
+  }
+  /// Second half, in place; `head` is x_0, the same on every rank.
+  void substitute(double* x, const Value& head) const {
+    if (gain_.empty()) return;
+    auto [before, behind] = ranks_->neighbours(0, head);
+    for (std::size_t j = gain_.size(); j-- > 0 && !behind.isZero(0.0);) {
+      behind = (from_behind_[j] * behind).eval();
+      at(x, j) += behind;
+    }
+    for (std::size_t j = 0; j < gain_.size(); ++j) {
+      before = (at(x, j) + from_before_[j] * before).eval();
+      at(x, j) = before;
+    }
+  }
+
+ private:
+  static Eigen::Map<Value> at(double* x, std::size_t row) { return Eigen::Map<Value>(x + B * row); }
+
+  std::vector<Block> gain_, from_before_, from_behind_;
+  std::optional<System> ranks_;
+};
+
+}  // namespace bathline
