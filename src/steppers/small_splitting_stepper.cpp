@@ -303,7 +303,13 @@ std::unique_ptr<Stepper> make_with(const ExplicitScheme& scheme, Problem& proble
 
 std::unique_ptr<Stepper> make_small_splitting_stepper(const ExplicitScheme& scheme, Problem& problem, double h) {
   const bool has_noise_and_environments = problem.noise() != nullptr && !problem.stepped_environments().empty();
-  if (!is_plain_splitting(scheme, problem) || has_noise_and_environments) return nullptr;
+  // A head may have more axes than there are coordinates: both ends of a ring are one particle.
+  const auto has_more_axes = [&](const Environment* environment) {
+    return environment->attachment().axes() > problem.q.size();
+  };
+  if (!is_plain_splitting(scheme, problem) || has_noise_and_environments ||
+      std::ranges::any_of(problem.stepped_environments(), has_more_axes))
+    return nullptr;
   return make_with<1>(scheme, problem, h);
 }
 

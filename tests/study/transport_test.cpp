@@ -219,8 +219,7 @@ std::string ring(double drift, const std::string& study) {
   const int places = 24;
   const double k = 2.0 * std::numbers::pi * 2.0 / places, omega = 2.0 * std::sin(0.5 * k);
   const auto text = [](double number) { return std::to_string(number); };
-  return "title = \"t\"\n[system]\nkind = \"linear\"\nM = [1.0, 1.0]\nK = [0.0, 1.0]\nq0 = [0.3, 0.0]\nv0 = [" +
-         text(drift) + ", 0.0]\n" +
+  return "title = \"t\"\n[system]\nkind = \"linear\"\nM = [1.0]\nK = [0.0]\nq0 = 0.3\nv0 = " + text(drift) + "\n" +
          "[[environments]]\nname = \"ring\"\nkind = \"nonlinear-line\"\nattach = [0, 0]\nsites = 23\nM = 1.0\n"
          "potential = { kind = \"harmonic\", k = 1.0 }\nw0 = \"0.3*cos(" +
          text(k) + "*(i + 1))\"\nv0 = \"" + text(drift) + " + " + text(0.3 * omega) + "*sin(" + text(k) +
