@@ -99,6 +99,18 @@ class ProblemTest(unittest.TestCase):
                 expected = difference(lambda size, key=key, value=value: cost(**{key: value + size}))
                 self.assertAlmostEqual(float(group[name]), expected, delta=1e-8 * (1 + abs(expected)), msg=name)
 
+    def test_a_path_in_segments_has_the_same_gradient(self):
+        for method in ({"method": "gauss"}, {"method": "stoermer-verlet"}):
+            environments = RECIPE["environments"][1:] if method["method"] != "gauss" else RECIPE["environments"]
+            recipe = RECIPE | {"integrators": [{"name": "run", "on": "closed", **method}], "environments": environments}
+            gradients = []
+            for memory in ({}, {"path_memory": 1e-6}):
+                with bathline.run(recipe | {"study": {"kind": "gradient", **COST, **memory}}) as result:
+                    group = result["gradient/run"]
+                    gradients.append({name: np.asarray(group[name]) for name in ("by_u", "by_q0", "by_mass", "alpha", "cost")})
+            for name, values in gradients[0].items():
+                np.testing.assert_array_equal(values, gradients[1][name], name)
+
     def test_a_warning_where_costates_grow(self):
         # Away from the top of a hill e^t, in 15 s and 25 s by 3e6 and 7e10.
         for end, is_warned in ((15.0, False), (25.0, True)):

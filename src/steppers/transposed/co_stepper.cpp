@@ -72,10 +72,13 @@ void TransposedForces::evaluate(const ForcePoint& point) {
   if (has_jacobians_) problem_.jacobians(point.q, point.v, point.t, by_q_, by_v_);
 }
 
-Eigen::VectorXd TransposedForces::by_q(const Eigen::VectorXd& mu) const {
-  Eigen::VectorXd result = is_sparse_ ? Eigen::VectorXd(-(sparse_hessian_ * mu)) : Eigen::VectorXd(-(hessian_ * mu));
-  if (has_jacobians_) result += by_q_.transpose() * mu;
-  return result;
+void TransposedForces::add_by_q(const Eigen::VectorXd& mu, Eigen::VectorXd& to) const {
+  if (is_sparse_) {
+    to -= sparse_hessian_ * mu;
+  } else {
+    to.noalias() -= hessian_.lazyProduct(mu);
+  }
+  if (has_jacobians_) to.noalias() += by_q_.transpose().lazyProduct(mu);
 }
 
 Eigen::MatrixXd TransposedForces::by_q() const {

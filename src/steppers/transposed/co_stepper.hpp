@@ -102,8 +102,8 @@ class TransposedForces {
   explicit TransposedForces(const Problem& problem);
   /// To be called before the others.
   void evaluate(const ForcePoint& point);
-  /// (df/dq)^T mu of the particles' own forces.
-  Eigen::VectorXd by_q(const Eigen::VectorXd& mu) const;
+  /// to += (df/dq)^T mu of the particles' own forces.
+  void add_by_q(const Eigen::VectorXd& mu, Eigen::VectorXd& to) const;
   /// (df/dv)^T mu without a magnetic field.
   Eigen::VectorXd by_v(const Eigen::VectorXd& mu) const { return by_v_.transpose() * mu; }
   const Eigen::MatrixXd& by_v() const { return by_v_; }

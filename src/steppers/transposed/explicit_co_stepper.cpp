@@ -95,6 +95,10 @@ class ExplicitCoStepper final : public CoStepper {
     const RecordedPath::Vector v = path_.v(point_before(index));
     slopes_.mass -= seconds * costate.alpha.cwiseProduct(v).cwiseProduct(inverse_mass_);
     slopes_.step += weight * costate.alpha.dot(v);
+    if (gyrations_.empty() && heads_.empty()) {
+      costate.beta += seconds * inverse_mass_.cwiseProduct(costate.alpha);
+      return;
+    }
     VectorXd velocity = inverse_mass_.cwiseProduct(costate.alpha);
     VectorXd after = costate.beta + seconds * velocity;
     if (!gyrations_.empty()) {
@@ -133,22 +137,23 @@ class ExplicitCoStepper final : public CoStepper {
         }
       }
     }
-    const VectorXd mu = costate.beta;
-    functional_.collect(point, seconds * mu, seconds);
-    slopes_.step += 1.0 / h_ * mu.dot(problem_.system().mass.cwiseProduct(path_.v(before + 1) - path_.v(before)));
-    set_heads(mu, inverse_mass_.cwiseProduct(costate.alpha));
-    force_.setZero(mu.size());
+    mu_ = costate.beta;
+    impulse_ = seconds * mu_;
+    functional_.collect(point, impulse_, seconds);
+    slopes_.step += 1.0 / h_ * mu_.dot(problem_.system().mass.cwiseProduct(path_.v(before + 1) - path_.v(before)));
+    if (!heads_.empty()) set_heads(mu_, inverse_mass_.cwiseProduct(costate.alpha));
+    force_.setZero(mu_.size());
     for (std::size_t e = 0; e < heads_.size(); ++e) {
       force_on_head_.resize(heads_[e].x.size());
       steppers_[e]->force(heads_[e], force_on_head_);
       environments_.stepped_environments()[e]->attachment().distribute(force_on_head_, force_);
     }
     slopes_.origin -= seconds * force_;
-    force_ += forces_.by_q(mu);
+    forces_.add_by_q(mu_, force_);
     if (has_cost) force_ += cost_by_q_;
     costate.alpha += seconds * force_;
     if (depends_on_velocity || has_cost) {
-      VectorXd by_v = depends_on_velocity ? forces_.by_v(mu) : VectorXd::Zero(mu.size());
+      VectorXd by_v = depends_on_velocity ? forces_.by_v(mu_) : VectorXd::Zero(mu_.size());
       if (has_cost) by_v += cost_by_v_;
       const VectorXd change = seconds * inverse_mass_.cwiseProduct(by_v);
       slopes_.mass -= change.cwiseProduct(v_);
@@ -173,7 +178,7 @@ class ExplicitCoStepper final : public CoStepper {
   std::vector<Head> heads_;
   std::vector<Gyration> gyrations_;  // by substep
   std::vector<double> force_on_head_;
-  VectorXd q_, v_, force_, cost_by_q_, cost_by_v_;
+  VectorXd q_, v_, mu_, impulse_, force_, cost_by_q_, cost_by_v_;
 };
 
 }  // namespace

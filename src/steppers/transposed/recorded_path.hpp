@@ -10,7 +10,7 @@
 namespace bathline {
 
 /// By kick, or by stage of an implicit step, in their order: the positions, and the velocities after the kick or of the
-/// stage.
+/// stage; all, or from one of them on.
 class RecordedPath {
  public:
   explicit RecordedPath(Eigen::Index size) : size_(size) {}
@@ -20,14 +20,22 @@ class RecordedPath {
     values_.insert(values_.end(), q.begin(), q.end());
     values_.insert(values_.end(), v.begin(), v.end());
   }
-  void clear() { values_.clear(); }
+  /// Forgets all points; the next one has the index `first`.
+  void begin_at(std::size_t first) {
+    values_.clear();
+    first_ = first;
+  }
   void reserve(std::size_t points) { values_.reserve(2 * points * static_cast<std::size_t>(size_)); }
-  std::size_t points() const { return values_.size() / static_cast<std::size_t>(2 * size_); }
-  Vector q(std::size_t point) const { return {values_.data() + 2 * point * static_cast<std::size_t>(size_), size_}; }
+  /// One more than the index of the last.
+  std::size_t points() const { return first_ + values_.size() / static_cast<std::size_t>(2 * size_); }
+  Vector q(std::size_t point) const {
+    return {values_.data() + 2 * (point - first_) * static_cast<std::size_t>(size_), size_};
+  }
   Vector v(std::size_t point) const { return {q(point).data() + size_, size_}; }
 
  private:
   Eigen::Index size_;
+  std::size_t first_ = 0;
   std::vector<double> values_;
 };
 

@@ -34,9 +34,26 @@ std::optional<PathCost> PathCost::read(const Recipe& recipe, const Experiment& e
     mistakes.add(study.where("kind"),
                  "give `final_cost`, `running_cost` or `data_file`, the cost that is to be differentiated");
   }
+  const double available = memory_budget(experiment.communicator(), 0.0).available;
+  cost.path_memory = study.has("path_memory") ? 1e9 * study.number("path_memory") : 0.5 * available;
   if (mistakes.count() > before) return std::nullopt;
   return cost;
 }
+
+namespace {
+
+/// What the whole path of a case takes, bytes.
+double bytes_of_path(const Case& this_case, Eigen::Index size) {
+  return 16.0 * static_cast<double>(points_of_step(this_case.scheme).size()) * static_cast<double>(this_case.steps) *
+         static_cast<double>(size);
+}
+
+/// Steps of a segment of a path that does not fit.
+std::int64_t segment_of(const Case& this_case) {
+  return static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(this_case.steps))));
+}
+
+}  // namespace
 
 std::vector<Parameter> cost_parameters() {
   return {optional("final_cost", ValueType::text, "",
@@ -44,11 +61,22 @@ std::vector<Parameter> cost_parameters() {
                    "particles `x0`, `y0`, `x1`), the velocities (`x_dot`), the time `t`, the controls and the "
                    "`parameters` of the system"),
           optional("running_cost", ValueType::text, "",
-                   "cost per second, likewise, integrated over the run by the weights of the method")};
+                   "cost per second, likewise, integrated over the run by the weights of the method"),
+          optional("path_memory", ValueType::number, "GB",
+                   "memory for the stored path of the particles; of a longer run the path is stored in segments of "
+                   "sqrt(N) of its N steps, each of which is run twice; default: half of what is available",
+                   Bound::positive)};
 }
 
 AdjointRun::AdjointRun(const Experiment& experiment, const Case& this_case, const PathCost& cost, std::int64_t every)
-    : experiment_(experiment), case_(this_case), cost_(cost), stops_(record_steps(this_case, every)), every_(every) {
+    : experiment_(experiment),
+      case_(this_case),
+      cost_(cost),
+      stops_(record_steps(this_case, every)),
+      every_(every),
+      segment_(std::max<std::int64_t>(this_case.steps, 1)) {
+  const bool is_long = bytes_of_path(this_case, experiment.system().size()) > cost.path_memory;
+  if (experiment.communicator().broadcast(is_long)) segment_ = segment_of(this_case);
   if (!cost.mismatch) return;
   measured_ = cost.mismatch->steps(this_case.step);
   std::vector<std::int64_t> both;
@@ -63,23 +91,23 @@ std::optional<std::size_t> AdjointRun::measured_at(std::int64_t step) const {
 }
 
 VectorXd AdjointRun::variables(double t, const VectorXd& q, const VectorXd& v) const {
-  const auto controls = controls_of(problem_->system());
-  return cost_.variables.at(q, v, t, controls ? controls->values(t) : VectorXd());
+  return cost_.variables.at(q, v, t, controls_ ? controls_->values(t) : VectorXd());
 }
 
 std::optional<Failure> AdjointRun::run(const ParticleSystem& system, std::optional<double> step) {
   step_ = step.value_or(case_.step);
   problem_.emplace(experiment_.make_problem(case_, step_, case_.closed, system));
+  controls_ = controls_of(problem_->system());
   const bool is_root = problem_->communicator().is_root();
   if (!path_) path_.emplace(problem_->q.size());
-  path_->clear();
   problem_->prepare(experiment_.seed());
-  if (is_root) path_->add(problem_->q, problem_->velocity());
+  snapshots_.clear();
+  running_sum_ = 0.0;
   const std::unique_ptr<Stepper> stepper = make_recording_stepper(case_.scheme, *problem_, step_, *path_);
   states_.clear();
   for (std::size_t i = 0; i < stops_.size(); ++i) {
     if (i > 0) {
-      if (std::optional<Failure> failure = stepper->advance(stops_[i] - stops_[i - 1])) return failure;
+      if (std::optional<Failure> failure = advance(*stepper, stops_[i - 1], stops_[i])) return failure;
     }
     const bool is_finite = problem_->q.allFinite() && problem_->p.allFinite();
     if (!problem_->communicator().broadcast(is_finite)) {
@@ -100,22 +128,71 @@ void AdjointRun::keep_records() {
   }
 }
 
-void AdjointRun::sum_costs() {
-  running_sum_ = 0.0;
-  if (cost_.running) {
-    const std::vector<StepPoint> points = points_of_step(case_.scheme);
-    VectorXd q, v;
-    std::size_t index = 0;
-    for (std::int64_t step = 0; step < case_.steps; ++step) {
-      for (const StepPoint& point : points) {
-        ++index;
-        q = path_->q(index);
-        v = path_->v(point.velocity_after ? index : index - 1);
-        const double t = (static_cast<double>(step) + point.node) * step_;
-        running_sum_ += point.weight * cost_.running->value(variables(t, q, v));
-      }
+std::optional<Failure> AdjointRun::advance(Stepper& stepper, std::int64_t from, std::int64_t to) {
+  while (from < to) {
+    if (from % segment_ == 0) begin_segment(from, stepper);
+    const std::int64_t next = std::min(to, (from / segment_ + 1) * segment_);
+    if (std::optional<Failure> failure = stepper.advance(next - from)) return failure;
+    if (problem_->communicator().is_root()) sum_running_cost(from, next);
+    from = next;
+  }
+  return std::nullopt;
+}
+
+void AdjointRun::begin_segment(std::int64_t step, const Stepper& stepper) {
+  segment_here_ = step / segment_;
+  path_->begin_at(static_cast<std::size_t>(step) * points_of_step(case_.scheme).size());
+  if (problem_->communicator().is_root()) path_->add(problem_->q, problem_->velocity());
+  if (segment_ >= case_.steps) return;
+  Snapshot snapshot{problem_->q, problem_->p, {}, stepper.internal_state()};
+  for (const auto& environment : problem_->environments()) {
+    for (const StateField& field : environment->fields()) {
+      snapshot.fields.emplace_back(field.values.begin(), field.values.end());
     }
   }
+  snapshots_.push_back(std::move(snapshot));
+}
+
+std::optional<Failure> AdjointRun::recall(std::int64_t segment) {
+  if (segment == segment_here_) return std::nullopt;
+  segment_here_ = segment;
+  const Snapshot& snapshot = snapshots_[static_cast<std::size_t>(segment)];
+  const std::int64_t first = segment * segment_;
+  problem_->q = snapshot.q;
+  problem_->p = snapshot.p;
+  problem_->clock.steps = first;
+  std::size_t next = 0;
+  for (const auto& environment : problem_->environments()) {
+    for (const StateField& field : environment->fields()) {
+      std::copy(snapshot.fields[next].begin(), snapshot.fields[next].end(), field.values.begin());
+      ++next;
+    }
+    environment->fields_changed();
+  }
+  path_->begin_at(static_cast<std::size_t>(first) * points_of_step(case_.scheme).size());
+  if (problem_->communicator().is_root()) path_->add(problem_->q, problem_->velocity());
+  const std::unique_ptr<Stepper> stepper = make_recording_stepper(case_.scheme, *problem_, step_, *path_);
+  stepper->set_internal_state(snapshot.stepper);
+  return stepper->advance(std::min(segment_, case_.steps - first));
+}
+
+void AdjointRun::sum_running_cost(std::int64_t from, std::int64_t to) {
+  if (!cost_.running) return;
+  const std::vector<StepPoint> points = points_of_step(case_.scheme);
+  VectorXd q, v;
+  std::size_t index = static_cast<std::size_t>(from) * points.size();
+  for (std::int64_t step = from; step < to; ++step) {
+    for (const StepPoint& point : points) {
+      ++index;
+      q = path_->q(index);
+      v = path_->v(point.velocity_after ? index : index - 1);
+      const double t = (static_cast<double>(step) + point.node) * step_;
+      running_sum_ += point.weight * cost_.running->value(variables(t, q, v));
+    }
+  }
+}
+
+void AdjointRun::sum_costs() {
   cost_value_ = step_ * running_sum_;
   const PathRecord& end = states_.back();
   if (cost_.final) cost_value_ += cost_.final->value(variables(end.time, end.q, end.v));
@@ -128,10 +205,10 @@ void AdjointRun::sum_costs() {
 std::optional<Failure> AdjointRun::pull_back(const VectorXd& at_end, CostGradient& gradient) {
   const Eigen::Index size = problem_->q.size();
   const bool is_root = problem_->communicator().is_root();
-  const auto controls = controls_of(problem_->system());
+  const ControlledDrive* controls = controls_.get();
   const VectorXd& mass = problem_->system().mass;
   gradient = {};
-  gradient.controls.setZero(controls ? controls->numbers().size() : 0);
+  gradient.controls.setZero(controls != nullptr ? controls->numbers().size() : 0);
   gradient.parameters.setZero(static_cast<Eigen::Index>(cost_.variables.parameter_names().size()));
   gradient_ = &gradient;
   Costate costate;
@@ -143,7 +220,7 @@ std::optional<Failure> AdjointRun::pull_back(const VectorXd& at_end, CostGradien
     costate.beta += by_p;
     mass_slopes -= by_p.cwiseProduct(state.v);
     gradient.parameters += slopes.tail(gradient.parameters.size());
-    if (!controls) return;
+    if (controls == nullptr) return;
     const Eigen::Index first = cost_.variables.controls();
     controls->pull_back(state.time, slopes.segment(first, cost_.variables.parameters() - first), gradient.controls);
   };
@@ -179,7 +256,12 @@ std::optional<Failure> AdjointRun::pull_back(const VectorXd& at_end, CostGradien
       if (scale > 0.0) growth_ = std::max(growth_, norm / scale);
     }
     if (i == 0) break;
-    if (std::optional<Failure> failure = co_stepper->pull_back(stops_[i] - stops_[i - 1], costate)) return failure;
+    for (std::int64_t to = stops_[i]; to > stops_[i - 1];) {
+      const std::int64_t segment = (to - 1) / segment_, from = std::max(stops_[i - 1], segment * segment_);
+      if (std::optional<Failure> failure = recall(segment)) return failure;
+      if (std::optional<Failure> failure = co_stepper->pull_back(to - from, costate)) return failure;
+      to = from;
+    }
   }
   gradient_ = nullptr;
   keep_records();
@@ -205,20 +287,20 @@ bool AdjointRun::slopes(const ForcePoint& point, VectorXd& by_q, VectorXd& by_v)
 }
 
 void AdjointRun::collect(const ForcePoint& point, const VectorXd& by_force, double weight) {
-  const auto controls = controls_of(problem_->system());
+  const ControlledDrive* controls = controls_.get();
   const Eigen::Index parameters = gradient_->parameters.size();
   if (!constants_.empty()) by_force_.col(--last_point_) = by_force;
-  if (!controls && parameters == 0) return;
+  if (controls == nullptr && parameters == 0) return;
   VectorXd at;
   if (cost_.running || parameters > 0) at = variables(point.t, point.q, point.v);
   if (cost_.running) cost_.running->gradient(at, slopes_);
-  if (controls) {
-    VectorXd by_control(static_cast<Eigen::Index>(controls->controls().size()));
-    for (Eigen::Index c = 0; c < by_control.size(); ++c) {
-      by_control[c] = by_force[controls->controls()[static_cast<std::size_t>(c)].coordinate];
-      if (cost_.running) by_control[c] += weight * slopes_[cost_.variables.controls() + c];
+  if (controls != nullptr) {
+    by_control_.resize(static_cast<Eigen::Index>(controls->controls().size()));
+    for (Eigen::Index c = 0; c < by_control_.size(); ++c) {
+      by_control_[c] = by_force[controls->controls()[static_cast<std::size_t>(c)].coordinate];
+      if (cost_.running) by_control_[c] += weight * slopes_[cost_.variables.controls() + c];
     }
-    controls->pull_back(point.t, by_control, gradient_->controls);
+    controls->pull_back(point.t, by_control_, gradient_->controls);
   }
   if (parameters == 0) return;
   cost_.forces.pull_back(at, by_force, gradient_->parameters);
@@ -242,6 +324,7 @@ Recipe EnvironmentConstant::changed(const Recipe& recipe, double number) const {
 void AdjointRun::differentiate_by(const Recipe& recipe, std::vector<EnvironmentConstant> constants) {
   recipe_ = recipe;
   constants_ = std::move(constants);
+  if (!constants_.empty()) segment_ = std::max<std::int64_t>(case_.steps, 1);  // their derivatives need all of the path
 }
 
 double AdjointRun::slope_by(const EnvironmentConstant& constant, const ParticleSystem& system) {
@@ -361,8 +444,9 @@ void refuse_without_costates(const Recipe& recipe, const Experiment& experiment,
       mistakes.add(this_case.options.where("name"),
                    fmt::format("{}: `{}` {}", this_case.name, environment->name(), reason));
     }
-    const double bytes = 16.0 * static_cast<double>(points) * static_cast<double>(this_case.steps) *
-                         static_cast<double>(problem.q.size());
+    const double share = static_cast<double>(segment_of(this_case)) / static_cast<double>(this_case.steps);
+    double bytes = bytes_of_path(this_case, problem.q.size());
+    if (this_case.steps > 0) bytes *= std::min(1.0, 2.0 * share);
     const MemoryBudget budget =
         memory_budget(experiment.communicator(), experiment.communicator().is_root() ? bytes : 0.0);
     if (budget.needed <= budget.available) continue;

@@ -1,6 +1,7 @@
 // The cost of a run and its gradient, by the run and one co-run.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,8 +24,10 @@ struct PathCost {
   ParameterForces forces;
   std::optional<CostFormula> final, running;
   std::optional<Mismatch> mismatch = {};
+  double path_memory = 0.0;  ///< largest memory for a whole path, bytes
 
-  /// Reads `final_cost`, `running_cost` and `data_file` of the study, of which at least one must be there.
+  /// Reads `final_cost`, `running_cost` and `data_file` of the study, of which at least one must be there, and
+  /// `path_memory`.
   /// @note Collective.
   static std::optional<PathCost> read(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes);
   bool depends_on_time() const {
@@ -61,6 +64,9 @@ struct PathRecord {
   Costate costate = {};
 };
 
+/// A run whose particles' path is stored: whole, or, where that takes more memory than the cost allows, in segments of
+/// sqrt(N) steps, of which one is there at a time. Segments begin with a snapshot of the state, from which they are run
+/// a second time when costates arrive.
 class AdjointRun final : private PathFunctional {
  public:
   /// A run of a case, recorded every `every` steps. All arguments must outlive it.
@@ -93,6 +99,19 @@ class AdjointRun final : private PathFunctional {
   /// The index among the measured times of a stop, if it is one.
   std::optional<std::size_t> measured_at(std::int64_t step) const;
   void keep_records();
+  /// The state of a run between two steps, on this rank.
+  struct Snapshot {
+    Eigen::VectorXd q, p;
+    std::vector<std::vector<double>> fields;  // of the environments
+    std::vector<double> stepper;
+  };
+  /// Advances the run from step to step, with all that begins and ends in between. @note Collective.
+  std::optional<Failure> advance(Stepper& stepper, std::int64_t from, std::int64_t to);
+  void begin_segment(std::int64_t step, const Stepper& stepper);
+  /// Runs a segment again, unless it is there. @note Collective.
+  std::optional<Failure> recall(std::int64_t segment);
+  /// Sums the running cost over some steps.
+  void sum_running_cost(std::int64_t from, std::int64_t to);
   /// Sums the costs of the run.
   void sum_costs();
   /// @note Collective.
@@ -106,6 +125,9 @@ class AdjointRun final : private PathFunctional {
   std::int64_t every_;
   std::optional<Problem> problem_;
   double step_ = 0.0;
+  std::int64_t segment_;           // steps of a segment
+  std::int64_t segment_here_ = 0;  // the one whose path is there
+  std::vector<Snapshot> snapshots_;
   std::optional<RecordedPath> path_;
   std::vector<PathRecord> states_, records_;  // at all stops; those that are recorded
   double cost_value_ = 0.0, running_sum_ = 0.0;
@@ -115,7 +137,8 @@ class AdjointRun final : private PathFunctional {
   std::vector<EnvironmentConstant> constants_;
   Eigen::MatrixXd by_force_;  // of all points of the path where constants are asked for, on rank 0
   Eigen::Index last_point_ = 0;
-  Eigen::VectorXd slopes_;
+  std::shared_ptr<const ControlledDrive> controls_;  // of the run
+  Eigen::VectorXd slopes_, by_control_;
 };
 
 /// The keys of `PathCost::read`, but for those of mismatches.
