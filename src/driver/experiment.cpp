@@ -319,7 +319,7 @@ Problem Experiment::make_cold_problem(const Case& this_case, double step, bool c
     return Problem(with_lagrangian(start), damping, std::move(environments), communicator);
   }
   if (closed) return Problem(start, damping, std::move(environments), communicator);
-  damping = open_damping(this_case, environments);
+  damping = open_damping(environments);
   if (this_case.method->domain != Method::Domain::contact || start.contact) {
     Problem problem(start, damping, {}, communicator);
     const bool is_noisy = this_case.noise && !this_case.closed;
@@ -343,8 +343,7 @@ Problem Experiment::make_cold_problem(const Case& this_case, double step, bool c
   return Problem(with_action, damping, {}, communicator);
 }
 
-Eigen::MatrixXd Experiment::open_damping(const Case& this_case,
-                                         const std::vector<std::unique_ptr<Environment>>& environments) const {
+Eigen::MatrixXd Experiment::open_damping(const std::vector<std::unique_ptr<Environment>>& environments) const {
   if (system_.damping) return *system_.damping;
   Eigen::MatrixXd damping = Eigen::MatrixXd::Zero(system_.size(), system_.size());
   for (const auto& environment : environments) {

@@ -68,7 +68,7 @@ class Experiment {
   /// @note Collective.
   Diffusion diffusion(const Case& this_case) const {
     const auto environments = build_environments(this_case, this_case.step, communicator());
-    return diffusion(this_case, environments, open_damping(this_case, environments));
+    return diffusion(this_case, environments, open_damping(environments));
   }
 
   /// The closed or open problem of a case, before `Problem::prepare`; environments on the characteristic grid depend on
@@ -125,8 +125,7 @@ class Experiment {
   void read_output_plan(Mistakes& mistakes);
   Case read_case(const Section& section, Mistakes& mistakes);
   /// C of the open problem of a case.
-  Eigen::MatrixXd open_damping(const Case& this_case,
-                               const std::vector<std::unique_ptr<Environment>>& environments) const;
+  Eigen::MatrixXd open_damping(const std::vector<std::unique_ptr<Environment>>& environments) const;
   std::shared_ptr<const ThermalStart> thermal_start(const Case& this_case, Mistakes& mistakes) const;
   /// Whether noise is requested in a section of [[integrators]] and a temperature is given for that run.
   bool has_noise(const Section& section, const Case& this_case) const;

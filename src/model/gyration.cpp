@@ -64,4 +64,13 @@ void Gyration::advance(Eigen::VectorXd& q, Eigen::VectorXd& p) const {
   }
 }
 
+void Gyration::pull_back(const Eigen::VectorXd& alpha, Eigen::VectorXd& beta) const {
+  Eigen::Index x = 0;
+  for (const Pair& pair : pairs_) {
+    const Eigen::Vector2d after = beta.segment<2>(x);
+    beta.segment<2>(x) = pair.displacement.transpose() * alpha.segment<2>(x) + pair.rotation.transpose() * after;
+    x += 2;
+  }
+}
+
 }  // namespace bathline

@@ -30,6 +30,9 @@ class Gyration {
   Gyration(double field, const Eigen::VectorXd& mass, double t);
   /// q and p = M v.
   void advance(Eigen::VectorXd& q, Eigen::VectorXd& p) const;
+  /// The transpose, for the derivatives alpha by q and beta by p of a function of what `advance` gives: beta becomes
+  /// the derivative by the momentum before the flow, alpha stays the same.
+  void pull_back(const Eigen::VectorXd& alpha, Eigen::VectorXd& beta) const;
 
  private:
   /// Of one pair of degrees of freedom: q += displacement p, p = rotation p.

@@ -98,7 +98,7 @@ VecHandle make_vector(const VectorXd& values) {
 class Search {
  public:
   Search(const VectorXd& start, const Bounds& bounds, const SearchLimits& limits, const SearchProgress& progress)
-      : progress_(progress), limits_(limits) {
+      : limits_(limits), progress_(progress) {
     PetscSession::start_if_deferred();
     create_tao(tao_);
     x_ = make_vector(start);

@@ -272,6 +272,7 @@ class ExplicitStepper final : public Stepper {
 
   void kick(const Substep& substep, const Solver& solver, double t) {
     const double weighted = substep.weight * h_;
+    if (path_ != nullptr && !gyrations_.empty()) velocity_before_ = problem_.velocity();
     conservative_forces(problem_.q, t, weighted, force_);
     if (problem_.system().drive) add_drive(weighted, t);
     const bool has_external_force = applied_ != nullptr && !applied_depends_on_velocity_;
@@ -293,7 +294,7 @@ class ExplicitStepper final : public Stepper {
       problem_.dissipated -= 0.5 * weighted * problem_.p.cwiseQuotient(problem_.system().mass).dot(secant_);
     if (has_external_force)
       problem_.work += 0.5 * weighted * problem_.p.cwiseQuotient(problem_.system().mass).dot(external_force_);
-    if (path_ != nullptr) path_->add(problem_.q, problem_.p.cwiseQuotient(problem_.system().mass));
+    if (path_ != nullptr) path_->add(problem_.q, velocity_before_, problem_.velocity());
   }
 
   /// A kick by force_ and all forces that depend on velocities. The kicks of a step share the impulse of the noise by

@@ -71,25 +71,32 @@ const std::vector<Surroundings>& all_surroundings() {
        "frequency = [0.0, 1.2]\n"},
       {"bath between both",
        "[[environments]]\nkind = \"spring-inerter-line\"\nattach = [0, 1]\nsites = 5\nb = 0.3\nk = 0.6\n"},
+      {"magnetic field", "magnetic_field = 0.7\n"},
       {"infinite line",
        "[[environments]]\nkind = \"spring-mass-line\"\nattach = 1\nsites = \"infinite\"\nM = 0.05\nlambda = 2.0\n"}};
   return all;
 }
 
 std::string recipe_of(const Surroundings& surroundings, const std::string& method, const std::string& system = pair) {
-  const std::string environment = surroundings.name == "open" ? "" : surroundings.text;
-  return "title = \"t\"\n" + system + environment +
-         "[time]\nstep = 0.05\nend = 2.0\n[[integrators]]\nname = \"run\"\n" + method + "on = \"" +
-         (surroundings.is_closed ? "closed" : "open") + "\"\n";
+  const bool is_of_system = surroundings.name == "magnetic field";
+  const std::string environment = surroundings.name == "open" || is_of_system ? "" : surroundings.text;
+  std::string text = system;
+  if (is_of_system) text.insert(text.find("parameters"), surroundings.text);
+  return "title = \"t\"\n" + text + environment + "[time]\nstep = 0.05\nend = 2.0\n[[integrators]]\nname = \"run\"\n" +
+         method + "on = \"" + (surroundings.is_closed ? "closed" : "open") + "\"\n";
 }
 
 /// A variation of all that a system is differentiated by.
 struct Variation {
   VectorXd q0, v0, mass, controls;
   explicit Variation(const ParticleSystem& system)
-      : q0(system.size()), v0(system.size()), mass(system.size()), controls(controls_of(system)->numbers().size()) {
+      : q0(system.size()),
+        v0(system.size()),
+        mass(VectorXd::Zero(system.size())),
+        controls(controls_of(system)->numbers().size()) {
     RandomNumbers random(7);
     for (VectorXd* part : {&q0, &v0, &mass, &controls}) {
+      if (part == &mass && system.magnetic_field != 0.0) continue;  // refused
       for (double& number : *part) number = random.uniform();
     }
   }

@@ -4,7 +4,8 @@
 //   kick, velocity before    mu = beta,  alpha += w h (f_q^T mu + l_q),  beta += w h M^-1 (f_v^T mu + l_v)
 //   kick, velocity after     mu = (1 - w h f_v M^-1)^-T (beta + w h M^-1 l_v),  beta = mu,  alpha likewise
 //
-// In a magnetic field drifts are gyrations, whose transposes are those of the opposite field.
+// In a magnetic field drifts are gyrations, with the transposes of their matrices; the derivative by the step is then
+// not known.
 // Tested by tests/costates/costates_test.cpp.
 #include <Eigen/LU>
 
@@ -39,7 +40,7 @@ class ExplicitCoStepper final : public CoStepper {
       kicks_before_.push_back(kicks_);
       if (substep.kind == Substep::Kind::kick) ++kicks_;
       const double field = problem_.system().magnetic_field;
-      if (field != 0.0) gyrations_.emplace_back(-field, problem_.system().mass, substep.weight * h_);
+      if (field != 0.0) gyrations_.emplace_back(field, problem_.system().mass, substep.weight * h_);
     }
     for (Environment* environment : environments.stepped_environments()) {
       const auto axes = static_cast<std::size_t>(environment->attachment().axes());
@@ -100,14 +101,11 @@ class ExplicitCoStepper final : public CoStepper {
       return;
     }
     VectorXd velocity = inverse_mass_.cwiseProduct(costate.alpha);
-    VectorXd after = costate.beta + seconds * velocity;
-    if (!gyrations_.empty()) {
-      // displacement^T alpha + rotation^T beta
-      VectorXd ignored = VectorXd::Zero(after.size()), displacement = ignored, alpha = costate.alpha;
-      after = costate.beta;
-      gyrations_[index].advance(ignored, after);
-      gyrations_[index].advance(displacement, alpha);
-      after += displacement;
+    VectorXd after = costate.beta;
+    if (gyrations_.empty()) {
+      after += seconds * velocity;
+    } else {
+      gyrations_[index].pull_back(costate.alpha, after);
       if (seconds != 0.0) velocity = (after - costate.beta) / seconds;
     }
     set_heads(costate.beta, velocity);
@@ -120,7 +118,7 @@ class ExplicitCoStepper final : public CoStepper {
     const double seconds = substep.weight * h_;
     const std::size_t before = point_before(index);
     q_ = path_.q(before + 1);
-    v_ = path_.v(substep.velocity_after ? before + 1 : before);
+    v_ = substep.velocity_after ? path_.v(before + 1) : path_.v_before(before + 1);
     const ForcePoint point{(static_cast<double>(step_) + nodes_[index]) * h_, q_, v_};
     forces_.evaluate(point);
     const bool has_cost = functional_.slopes(point, cost_by_q_, cost_by_v_);
@@ -140,7 +138,8 @@ class ExplicitCoStepper final : public CoStepper {
     mu_ = costate.beta;
     impulse_ = seconds * mu_;
     functional_.collect(point, impulse_, seconds);
-    slopes_.step += 1.0 / h_ * mu_.dot(problem_.system().mass.cwiseProduct(path_.v(before + 1) - path_.v(before)));
+    slopes_.step +=
+        1.0 / h_ * mu_.dot(problem_.system().mass.cwiseProduct(path_.v(before + 1) - path_.v_before(before + 1)));
     if (!heads_.empty()) set_heads(mu_, inverse_mass_.cwiseProduct(costate.alpha));
     force_.setZero(mu_.size());
     for (std::size_t e = 0; e < heads_.size(); ++e) {

@@ -9,33 +9,42 @@
 
 namespace bathline {
 
-/// By kick, or by stage of an implicit step, in their order: the positions, and the velocities after the kick or of the
-/// stage; all, or from one of them on.
+/// By kick, or by stage of an implicit step, in their order: the positions, and the velocities before and after the
+/// kick, or of the stage; all, or from one of them on.
 class RecordedPath {
  public:
-  explicit RecordedPath(Eigen::Index size) : size_(size) {}
   using Vector = Eigen::Map<const Eigen::VectorXd>;
+  /// Of N = `size` degrees of freedom; `has_gyrations`: whether drifts change velocities, as in a magnetic field.
+  explicit RecordedPath(Eigen::Index size, bool has_gyrations = false)
+      : size_(size), stride_(static_cast<std::size_t>(has_gyrations ? 3 * size : 2 * size)) {}
 
-  void add(const Eigen::VectorXd& q, const Eigen::VectorXd& v) {
+  /// The velocities before a kick are stored only where they are not those after the last one.
+  void add(const Eigen::VectorXd& q, const Eigen::VectorXd& v_before, const Eigen::VectorXd& v) {
     values_.insert(values_.end(), q.begin(), q.end());
     values_.insert(values_.end(), v.begin(), v.end());
+    if (has_gyrations()) values_.insert(values_.end(), v_before.begin(), v_before.end());
   }
+  void add(const Eigen::VectorXd& q, const Eigen::VectorXd& v) { add(q, v, v); }
   /// Forgets all points; the next one has the index `first`.
   void begin_at(std::size_t first) {
     values_.clear();
     first_ = first;
   }
-  void reserve(std::size_t points) { values_.reserve(2 * points * static_cast<std::size_t>(size_)); }
+  void reserve(std::size_t points) { values_.reserve(points * stride_); }
   /// One more than the index of the last.
-  std::size_t points() const { return first_ + values_.size() / static_cast<std::size_t>(2 * size_); }
-  Vector q(std::size_t point) const {
-    return {values_.data() + 2 * (point - first_) * static_cast<std::size_t>(size_), size_};
-  }
+  std::size_t points() const { return first_ + values_.size() / stride_; }
+  Vector q(std::size_t point) const { return {values_.data() + (point - first_) * stride_, size_}; }
   Vector v(std::size_t point) const { return {q(point).data() + size_, size_}; }
+  /// Of every point but the first.
+  Vector v_before(std::size_t point) const {
+    return has_gyrations() ? Vector(q(point).data() + 2 * size_, size_) : v(point - 1);
+  }
 
  private:
+  bool has_gyrations() const { return stride_ > static_cast<std::size_t>(2 * size_); }
+
   Eigen::Index size_;
-  std::size_t first_ = 0;
+  std::size_t stride_, first_ = 0;
   std::vector<double> values_;
 };
 

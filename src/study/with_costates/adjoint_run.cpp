@@ -99,7 +99,7 @@ std::optional<Failure> AdjointRun::run(const ParticleSystem& system, std::option
   problem_.emplace(experiment_.make_problem(case_, step_, case_.closed, system));
   controls_ = controls_of(problem_->system());
   const bool is_root = problem_->communicator().is_root();
-  if (!path_) path_.emplace(problem_->q.size());
+  if (!path_) path_.emplace(problem_->q.size(), problem_->system().magnetic_field != 0.0);
   problem_->prepare(experiment_.seed());
   snapshots_.clear();
   running_sum_ = 0.0;
@@ -185,7 +185,7 @@ void AdjointRun::sum_running_cost(std::int64_t from, std::int64_t to) {
     for (const StepPoint& point : points) {
       ++index;
       q = path_->q(index);
-      v = path_->v(point.velocity_after ? index : index - 1);
+      v = point.velocity_after ? path_->v(index) : path_->v_before(index);
       const double t = (static_cast<double>(step) + point.node) * step_;
       running_sum_ += point.weight * cost_.running->value(variables(t, q, v));
     }
@@ -354,7 +354,7 @@ double AdjointRun::slope_by(const EnvironmentConstant& constant, const ParticleS
     const std::vector<StepPoint> points = points_of_step(case_.scheme);
     for (std::size_t i = 1; i < path_->points(); ++i) {
       const StepPoint& point = points[(i - 1) % points.size()];
-      const VectorXd v = path_->v(point.velocity_after ? i : i - 1);
+      const VectorXd v = point.velocity_after ? path_->v(i) : path_->v_before(i);
       sum -= by_force_.col(static_cast<Eigen::Index>(i) - 1).dot(problem.damping() * v);
     }
     slope += weight / size * sum;
