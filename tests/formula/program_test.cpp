@@ -116,12 +116,13 @@ TEST(FormulaProgram, ComputesWhatItsOperationsDo) {
       variant.run(variables, actual.data());
       // Where an operation is not finite, the formula is evaluated again (tests/formula/wide_evaluation_test.cpp).
       for (std::size_t i = 0; i < expected.size(); ++i) {
-        if (std::isfinite(expected[i])) EXPECT_THAT(actual[i], IsSameAs(expected[i])) << variant.is_jit_compiled();
+        if (!std::isfinite(expected[i])) continue;
+        EXPECT_THAT(actual[i], IsSameAs(expected[i])) << variant.is_jit_compiled();
       }
     }
     const double first = one_by_one(graph, {outputs.data(), 1}, variables).front();
-    if (std::isfinite(first))
-      EXPECT_THAT(FormulaProgram(graph, {outputs.data(), 1}, 3).run(variables), IsSameAs(first));
+    if (!std::isfinite(first)) continue;
+    EXPECT_THAT(FormulaProgram(graph, {outputs.data(), 1}, 3).run(variables), IsSameAs(first));
   }
 }
 

@@ -165,7 +165,7 @@ FitData read_fit_data(const Section& study, const Experiment& experiment, Mistak
 }
 
 FitPlan read_fit_plan(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
-  FitPlan plan{.recipe = recipe};
+  FitPlan plan{recipe, {}, {}, {}};
   for (Section* section : {&plan.recipe.system, &plan.recipe.study}) {
     keep_texts_of_files(*section, experiment.communicator());
   }

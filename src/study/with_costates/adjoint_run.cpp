@@ -436,7 +436,6 @@ void refuse_without_costates(const Recipe& recipe, const Experiment& experiment,
       continue;
     }
     const Problem problem = experiment.make_problem(this_case);
-    const std::size_t points = points_of_step(this_case.scheme).size();
     const Scheme backwards = reversed(this_case.scheme);
     for (const Environment* environment : problem.stepped_environments()) {
       const std::string reason = why_no_co_run(*environment, backwards, problem.depends_on_velocity());
