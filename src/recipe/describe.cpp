@@ -265,20 +265,23 @@ std::string describe(const CatalogueEntry& entry, const std::string& category) {
 std::string describe(const Recipe& recipe, const std::string& name, const CatalogueSchema& catalogue_schema,
                      std::size_t elements) {
   const std::string& study = recipe.study.text("kind");
-  const std::string& system = recipe.system.text("kind");
   std::string text = fmt::format("{} (recipe)\n{}{}", name, paragraphs(recipe.title, 2), described_paper(recipe.paper));
   text += "\nStudy\n" + item(study, summary_of(catalogue_schema.studies, study), "");
   if (elements > 0)
     text += paragraphs(fmt::format("A sweep of {}: see `bathline sweep {}`.",
                                    counted(static_cast<std::int64_t>(elements), "run"), name),
                        6);
-  text += "\nSystem\n" + item(system, summary_of(catalogue_schema.systems, system), "");
+  // Studies of measured data have neither system nor integrators.
+  if (recipe.system.has("kind")) {
+    const std::string& system = recipe.system.text("kind");
+    text += "\nSystem\n" + item(system, summary_of(catalogue_schema.systems, system), "");
+  }
   if (!recipe.environments.empty()) text += "\nEnvironments\n";
   for (const Section& environment : recipe.environments) {
     const std::string& kind = environment.text("kind");
     text += item(environment.text("name"), kind + ", " + summary_of(catalogue_schema.environments, kind), "");
   }
-  text += "\nCases\n";
+  if (!recipe.integrators.empty()) text += "\nCases\n";
   for (const Section& integrator : recipe.integrators) text += described_case(integrator, catalogue_schema);
   if (!recipe.claims.empty()) text += "\nClaims\n";
   for (const Section& claim : recipe.claims) text += described_claim(claim);

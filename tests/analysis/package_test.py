@@ -134,10 +134,10 @@ class PackageTest(unittest.TestCase):
             self.assertEqual(result.quantity("verlet.q[0]").shape, (11,))
 
     def test_a_claim_that_cannot_be_measured_has_a_problem(self):
-        with bathline.run(RECIPE.replace("verlet.q.max", "verlet.speed.max"), progress=False) as result:
+        with bathline.run(RECIPE.replace("verlet.q.max", "trajectory.speed.max"), progress=False) as result:
             swing = result.claims.loc["swing"]
             self.assertTrue(np.isnan(swing["measured"]))
-            self.assertIn("no variable `speed` in group `verlet`; it has axis, energy_dissipated", swing["problem"])
+            self.assertIn("no group `trajectory` in the file; it has verlet", swing["problem"])
         with bathline.run(RECIPE, progress=False) as result:
             self.assertEqual(result.claims.loc["swing", "problem"], "")
 
@@ -213,7 +213,7 @@ class PackageTest(unittest.TestCase):
 
     def test_figures_neither_use_nor_change_the_settings_of_the_session(self):
         sweep = bathline.sweep(RECIPE, over={"time.step": [0.1, 0.05]}, progress=False)
-        bad = RECIPE + '[figure]\nkind = "lines"\n[[figure.panels]]\nseries = [{of = "verlet.none"}]\n'
+        bad = RECIPE + '[figure]\nkind = "lines"\n[[figure.panels]]\nseries = [{of = "trajectory.none"}]\n'
         with matplotlib.rc_context({"text.usetex": True, "font.size": 20.0, "savefig.dpi": 50, "text.latex.preamble": "bad"}):
             before = dict(matplotlib.rcParams)
             with bathline.run(RECIPE, progress=False) as result:

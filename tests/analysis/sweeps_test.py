@@ -115,9 +115,9 @@ class SweepsTest(unittest.TestCase):
             bathline.open_sweep(str(out / "none.*.h5"))
 
     def test_pictures_of_sweeps_refuse_what_has_no_value(self):
-        recipe = RECIPE.replace("verlet.q.max", "verlet.speed.max")
+        recipe = RECIPE.replace("verlet.q.max", "trajectory.speed.max")
         sweep = bathline.sweep(recipe, over={"time.step": [0.1, 0.05]}, progress=False)
-        with self.assertRaisesRegex(bathline.AnalysisError, "'swing' is not a finite number in any result: .*no variable `speed`"):
+        with self.assertRaisesRegex(bathline.AnalysisError, "'swing' is not a finite number in any result: .*no group `trajectory`"):
             sweep.plot("swing", against="time.step")
         with self.assertRaisesRegex(bathline.AnalysisError, "no positive value, which a logarithmic axis needs"):
             sweep.plot("verlet.energy_dissipated.max", against="time.step", yscale="log")
@@ -202,7 +202,7 @@ class SweepsTest(unittest.TestCase):
             sweep.plot("swing", against="system.k", yscale="lg")
 
     def test_curves_without_values_are_left_out(self):
-        recipe = RECIPE.replace("verlet.q.max", "verlet.speed.max")
+        recipe = RECIPE.replace("verlet.q.max", "trajectory.speed.max")
         sweep = bathline.sweep(recipe, over={"time.step": [0.1, 0.05]}, progress=False)
         sweep.numbers = lambda quantity: [np.nan, np.nan] if quantity == "verlet.q[0].min" else [1.0, 2.0]
         self.assertEqual(len(sweep.plot("verlet.q[0].last", "verlet.q[0].max", against="time.step").axes[0].lines), 2)
