@@ -42,10 +42,14 @@ def allowance(claim):
 
 
 def settings_of_small_run(document):
-    """Settings that reduce the number of sites of a large recipe."""
+    """Settings that reduce the number of sites, or else the time, of a large recipe."""
     sites = [environment.get("sites") for environment in document["environments"]]
     large = [index for index, count in enumerate(sites) if isinstance(count, int) and count > 10**6]
-    return [word for index in large for word in ("--set", f"environments.{index}.sites={10**6}")]
+    settings = [f"environments.{index}.sites={10**6}" for index in large]
+    if not settings:
+        end = 4 * document["study"].get("blocks", 1) * document["output"]["every"] * document["time"]["step"]
+        settings = [f"integrators.{index}.end={end}" for index in range(len(document["integrators"]))]
+    return [word for setting in settings for word in ("--set", setting)]
 
 
 class RecipesTest(FolderTest):
