@@ -1,6 +1,6 @@
 // The path of the particles at the evaluations of their forces.
+// Tested by tests/costates/gradient_test.cpp.
 #pragma once
-
 #include <Eigen/Core>
 #include <memory>
 #include <vector>
