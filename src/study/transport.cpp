@@ -218,7 +218,7 @@ void read_series(const Section& study, const std::vector<std::vector<Chain>>& ca
 /// Checks what a case has to be to be observed.
 void check_case(const Recipe& recipe, const Experiment& experiment, const Case& this_case,
                 const TransportOptions& options, Mistakes& mistakes) {
-  if (!kick_to_thermal_momentum(this_case.scheme)) {
+  if (!begins_and_ends_with_half_kicks(this_case.scheme)) {
     mistakes.add(this_case.options.where("method"),
                  fmt::format("{}: transport is observed under steps that begin and end with half a kick, such as "
                              "`baoab` and `stoermer-verlet`, where the temperature of the momenta is known",

@@ -18,16 +18,14 @@
 
 namespace bathline {
 
-std::optional<double> kick_to_thermal_momentum(const Scheme& scheme) {
+bool begins_and_ends_with_half_kicks(const Scheme& scheme) {
   const auto* const splitting = std::get_if<ExplicitScheme>(&scheme);
-  if (splitting == nullptr || !splitting->b.empty() || splitting->substeps.empty()) return std::nullopt;
+  if (splitting == nullptr || !splitting->b.empty() || splitting->substeps.empty()) return false;
   const auto is_half_kick = [](const Substep& substep) {
     return substep.kind == Substep::Kind::kick && substep.weight == 0.5;
   };
-  const auto kicks = std::ranges::count_if(splitting->substeps, is_half_kick);
-  if (kicks != 2 || !is_half_kick(splitting->substeps.front()) || !is_half_kick(splitting->substeps.back()))
-    return std::nullopt;
-  return 0.5;
+  return std::ranges::count_if(splitting->substeps, is_half_kick) == 2 && is_half_kick(splitting->substeps.front()) &&
+         is_half_kick(splitting->substeps.back());
 }
 
 TransportRealisation::TransportRealisation(const Experiment& experiment, const Case& this_case, std::uint32_t number,
@@ -37,7 +35,7 @@ TransportRealisation::TransportRealisation(const Experiment& experiment, const C
       problem_(experiment.make_problem(this_case, this_case.step, this_case.closed, team)) {
   problem_.prepare(experiment.seed(), number);
   stepper_ = make_stepper(this_case.scheme, problem_, this_case.step);
-  const double kick = *kick_to_thermal_momentum(this_case.scheme) * this_case.step;
+  const double kick = 0.5 * this_case.step;
   for (const Chain& chain : chains) {
     const HeatObservation what{kick, chain.bins, chain.lags > 0 || !chain.waves.empty(), chain.waves};
     observers_.push_back(conductor_of(*problem_.environments()[chain.environment])->observe_heat(what));
@@ -48,7 +46,7 @@ TransportRealisation::TransportRealisation(const Experiment& experiment, const C
 }
 
 void TransportRealisation::observe() {
-  const double kick = *kick_to_thermal_momentum(case_.scheme) * case_.step;
+  const double kick = 0.5 * case_.step;
   const bool is_root = problem_.communicator().is_root();
   if (is_root) {
     velocity_ = problem_.velocity();

@@ -42,8 +42,8 @@ class TransportRealisation {
   Eigen::VectorXd velocity_, forces_;
 };
 
-/// The kick, in steps, between a whole step and the half step at which momenta have the temperature of the bath under
-/// `scheme`; nothing where it is not known.
-std::optional<double> kick_to_thermal_momentum(const Scheme& scheme);
+/// Whether steps begin and end with half a kick: then half a kick after a whole step momenta have the temperature of
+/// the bath.
+bool begins_and_ends_with_half_kicks(const Scheme& scheme);
 
 }  // namespace bathline

@@ -43,9 +43,9 @@ std::optional<PathCost> PathCost::read(const Recipe& recipe, const Experiment& e
 namespace {
 
 /// What the whole path of a case takes, bytes.
-double bytes_of_path(const Case& this_case, Eigen::Index size) {
-  return 16.0 * static_cast<double>(points_of_step(this_case.scheme).size()) * static_cast<double>(this_case.steps) *
-         static_cast<double>(size);
+double bytes_of_path(const Case& this_case, const ParticleSystem& system) {
+  return (system.magnetic_field != 0.0 ? 24.0 : 16.0) * static_cast<double>(system.size()) *
+         static_cast<double>(points_of_step(this_case.scheme).size()) * static_cast<double>(this_case.steps);
 }
 
 /// Steps of a segment of a path that does not fit.
@@ -75,7 +75,7 @@ AdjointRun::AdjointRun(const Experiment& experiment, const Case& this_case, cons
       stops_(record_steps(this_case, every)),
       every_(every),
       segment_(std::max<std::int64_t>(this_case.steps, 1)) {
-  const bool is_long = bytes_of_path(this_case, experiment.system().size()) > cost.path_memory;
+  const bool is_long = bytes_of_path(this_case, experiment.system()) > cost.path_memory;
   if (experiment.communicator().broadcast(is_long)) segment_ = segment_of(this_case);
   if (!cost.mismatch) return;
   measured_ = cost.mismatch->steps(this_case.step);
@@ -444,7 +444,7 @@ void refuse_without_costates(const Recipe& recipe, const Experiment& experiment,
                    fmt::format("{}: `{}` {}", this_case.name, environment->name(), reason));
     }
     const double share = static_cast<double>(segment_of(this_case)) / static_cast<double>(this_case.steps);
-    double bytes = bytes_of_path(this_case, problem.q.size());
+    double bytes = bytes_of_path(this_case, problem.system());
     if (this_case.steps > 0) bytes *= std::min(1.0, 2.0 * share);
     const MemoryBudget budget =
         memory_budget(experiment.communicator(), experiment.communicator().is_root() ? bytes : 0.0);
