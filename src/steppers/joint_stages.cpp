@@ -13,7 +13,7 @@
 #include <limits>
 #include <utility>
 
-#include "solve/distributed_snes.hpp"
+#include "solve/snes_solver.hpp"
 
 namespace bathline {
 
@@ -44,12 +44,12 @@ class SnesJointStages final : public JointStages {
       head_velocities_.push_back(MatrixXd::Zero(stages_, line.attachment->axes()));
     }
     x_.resize(static_cast<std::size_t>(offset(lines_.size())));
-    solver_ = std::make_unique<DistributedSnes>(
+    solver_ = std::make_unique<SnesSolver>(
         static_cast<std::int64_t>(x_.size()),
-        DistributedSnes::Equations{.residual = [this](const double* x, double* r) { evaluate(x, r); },
-                                   .linearise = [this](const double* x) { linearise(x); },
-                                   .entries = [this](const DistributedSnes::Add& add) { add_entries(add); },
-                                   .eliminate = [this](double* values) { eliminate(values); }},
+        SnesSolver::Equations{.residual = [this](const double* x, double* r) { evaluate(x, r); },
+                              .linearise = [this](const double* x) { linearise(x); },
+                              .entries = [this](const SnesSolver::Add& add) { add_entries(add); },
+                              .eliminate = [this](double* values) { eliminate(values); }},
         problem.communicator());
   }
 
@@ -177,7 +177,7 @@ class SnesJointStages final : public JointStages {
     is_factored_ = false;
   }
 
-  void add_entries(const DistributedSnes::Add& add) const {
+  void add_entries(const SnesSolver::Add& add) const {
     for (Index i = 0; i < unknowns_ && particles_ != nullptr; ++i) {
       for (Index j = 0; j < unknowns_; ++j) add(i, j, jacobian_(i, j));
     }
@@ -251,7 +251,7 @@ class SnesJointStages final : public JointStages {
   MatrixXd jacobian_, schur_;
   Eigen::PartialPivLU<MatrixXd> factors_;
   bool is_factored_ = false;
-  std::unique_ptr<DistributedSnes> solver_;
+  std::unique_ptr<SnesSolver> solver_;
 };
 
 }  // namespace
