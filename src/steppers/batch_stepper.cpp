@@ -168,7 +168,7 @@ class SplittingBatchStepper final : public BatchStepper {
         FixedVector<N, SimdDouble> impulse{};
         if constexpr (drag == Drag::noisy) impulse = impulse_->read(first);
         SimdDouble dissipated = load(dissipated_.values + first);
-        damped_kick.template kick<drag == Drag::noisy>(local_op, force, impulse, p, dissipated);
+        damped_kick.template kick<drag == Drag::noisy, false>(local_op, force, impulse, p, dissipated);
         store(dissipated, dissipated_.values + first);
       }
       p_.write(p, first);
@@ -202,7 +202,9 @@ std::unique_ptr<BatchStepper> make_with(const ExplicitScheme& scheme, std::span<
 
 std::unique_ptr<BatchStepper> make_batch_stepper(const ExplicitScheme& scheme, std::span<Problem> problems, double h) {
   const Problem& problem = problems.front();
-  if (!is_plain_splitting(scheme, problem) || !problem.stepped_environments().empty()) return nullptr;
+  if (!is_plain_splitting(scheme, problem) || !problem.stepped_environments().empty() ||
+      !problem.coupled_friction().dampers().empty())
+    return nullptr;
   return make_with<1>(scheme, problems, h);
 }
 

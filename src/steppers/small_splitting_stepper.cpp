@@ -46,6 +46,36 @@ class AnyForce {
   Eigen::VectorXd position_, gradient_;
 };
 
+/// The damping matrix, with the friction D ds/dq (ds/dq)^T of nonlinear couplings.
+template <int N>
+class DampingInPlace {
+ public:
+  explicit DampingInPlace(const Problem& problem)
+      : constant_(problem.damping()), coupled_(problem.coupled_friction()) {}
+  bool varies() const { return !coupled_.dampers().empty(); }
+  FixedMatrix<N> at(const FixedVector<N>& q) {
+    FixedMatrix<N> damping = constant_;
+    for (const CoupledDamper& damper : coupled_.dampers()) {
+      const int axes = damper.attachment.axes();
+      gradient_.resize(static_cast<std::size_t>(axes * N));
+      damper.attachment.nonlinear()->gradient(q.data(), 0.0, gradient_.data());
+      for (int i = 0; i < N; ++i) {
+        for (int j = 0; j < N; ++j) {
+          double sum = 0.0;
+          for (int axis = 0; axis < axes; ++axis) sum += gradient_[axis * N + i] * gradient_[axis * N + j];
+          damping.rows[i][j] += damper.damping * sum;
+        }
+      }
+    }
+    return damping;
+  }
+
+ private:
+  FixedMatrix<N> constant_;
+  const CoupledFriction& coupled_;
+  std::vector<double> gradient_;  // of s, axis by axis
+};
+
 /// The environment steppers and the motion of their heads.
 template <int N>
 class EnvironmentCouplings {
@@ -164,6 +194,7 @@ class SmallSplittingStepper final : public Stepper {
       : problem_(problem),
         scheme_(depends_on_velocity(problem) ? scheme : scheme.merged()),
         substep_ops_(substep_ops<N>(scheme_, problem, h)),
+        damping_(problem),
         damped_kick_(problem),
         potential_force_(problem),
         couplings_(problem, scheme_, h),
@@ -180,13 +211,11 @@ class SmallSplittingStepper final : public Stepper {
       if (!problem_.communicator().is_root()) {
         problem_.clock.steps += block;
       } else if (!couplings_.environment_steppers().empty()) {
-        problem_.is_damped() ? advance_steps<Drag::plain, true>(block, ahead)
-                             : advance_steps<Drag::none, true>(block, ahead);
+        advance_damped<true>(block, ahead);
       } else if (noise_ != nullptr) {
         advance_steps<Drag::noisy, false>(block, ahead);
       } else {
-        problem_.is_damped() ? advance_steps<Drag::plain, false>(block, ahead)
-                             : advance_steps<Drag::none, false>(block, ahead);
+        advance_damped<false>(block, ahead);
       }
     });
     store_state();
@@ -199,7 +228,8 @@ class SmallSplittingStepper final : public Stepper {
   }
 
  private:
-  enum class Drag { none, plain, noisy };
+  /// `varies`: with friction on nonlinear couplings.
+  enum class Drag { none, plain, varies, noisy };
 
   void load_state() {
     if (!problem_.communicator().is_root()) return;
@@ -226,6 +256,14 @@ class SmallSplittingStepper final : public Stepper {
 
   // Positions and momenta are local variables of the loop: between two calls of an environment they need not be stored
   // in memory. An environment takes its part of a substep as soon as it can.
+
+  template <bool has_environments>
+  void advance_damped(int steps, const AdvanceHints& ahead) {
+    if (!problem_.coupled_friction().dampers().empty())
+      return advance_steps<Drag::varies, has_environments>(steps, ahead);
+    if (problem_.is_damped()) return advance_steps<Drag::plain, has_environments>(steps, ahead);
+    advance_steps<Drag::none, has_environments>(steps, ahead);
+  }
 
   template <Drag drag, bool has_environments>
   void advance_steps(int steps, const AdvanceHints& ahead) {
@@ -261,7 +299,10 @@ class SmallSplittingStepper final : public Stepper {
 
   template <Drag drag, bool has_environments>
   void kick(const SubstepOp<N>& op, const FixedVector<N>& q, FixedVector<N>& p) {
-    if (!is_force_current_) potential_force_.evaluate(q, potential_force_at_q_);
+    if (!is_force_current_) {
+      potential_force_.evaluate(q, potential_force_at_q_);
+      if constexpr (drag == Drag::varies) damped_kick_.set_damping(damping_.at(q));
+    }
     is_force_current_ = true;
     FixedVector<N> force = potential_force_at_q_;
     if constexpr (has_environments) {
@@ -271,13 +312,14 @@ class SmallSplittingStepper final : public Stepper {
     if constexpr (drag == Drag::none) {
       for (int i = 0; i < N; ++i) p[i] += op.duration * force[i];
     } else {
-      damped_kick_.template kick<drag == Drag::noisy>(op, force, impulse_, p, dissipated_);
+      damped_kick_.template kick<drag == Drag::noisy, drag == Drag::varies>(op, force, impulse_, p, dissipated_);
     }
   }
 
   Problem& problem_;
   ExplicitScheme scheme_;
   std::vector<SubstepOp<N>> substep_ops_;
+  DampingInPlace<N> damping_;
   DampedKick<N> damped_kick_;
   Force potential_force_;
   EnvironmentCouplings<N> couplings_;

@@ -7,10 +7,10 @@
 
 namespace bathline {
 
-/// The stepper of a splitting on at most eight degrees of freedom, whose forces are those of potential, damping matrix
-/// and either environments or noise only: their number is known at compile time, nothing is allocated, and the force is
-/// not evaluated again at unchanged positions. It has the bits of the general stepper. Null for other problems.
-/// `problem` must outlive it.
+/// The stepper of a splitting on at most eight degrees of freedom, whose forces are those of potential, damping matrix,
+/// cold dampers on nonlinear couplings, and either environments or noise only: their number is known at compile time,
+/// nothing is allocated, and the force is not evaluated again at unchanged positions. It has the bits of the general
+/// stepper, but for the elimination of those dampers. Null for other problems. `problem` must outlive it.
 std::unique_ptr<Stepper> make_small_splitting_stepper(const ExplicitScheme& scheme, Problem& problem, double h);
 
 }  // namespace bathline

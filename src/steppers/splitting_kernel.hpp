@@ -17,12 +17,16 @@
 namespace bathline {
 
 /// Whether a step consists of drifts and kicks only: no stages and no exact flows of damping, no forces but those of
-/// environments, potential, damping matrix and noise, and no ledger of single degrees of freedom.
+/// environments, potential, damping matrix, cold dampers on nonlinear couplings and noise, and no ledger of single
+/// degrees of freedom.
 inline bool is_plain_splitting(const ExplicitScheme& scheme, const Problem& problem) {
   const ParticleSystem& system = problem.system();
+  const CoupledFriction& coupled = problem.coupled_friction();
+  const bool has_plain_friction = coupled.dampers().empty() || (!coupled.is_noisy() && !scheme.is_drift_and_kick());
   // Couplings that depend on the time do work.
   return !problem.has_work() && scheme.b.empty() && !scheme.has_ou_substeps() && problem.heat.size() == 0 &&
-         !system.lagrangian && problem.drag_force() == nullptr && !system.is_driven() && system.magnetic_field == 0.0;
+         !system.lagrangian && !system.force && has_plain_friction && !system.is_driven() &&
+         system.magnetic_field == 0.0;
 }
 
 template <int N, class Number = double>
@@ -95,6 +99,7 @@ class DampedKick {
   explicit DampedKick(const Problem& problem) : damping_(problem.damping()) {
     for (int i = 0; i < N; ++i) mass_[i] = InvariantDivisor(problem.system().mass[i]);
   }
+  void set_damping(const FixedMatrix<N>& damping) { damping_ = damping; }
 
   template <class Number>
   FixedVector<N, Number> velocity(const FixedVector<N, Number>& p) const {
@@ -104,8 +109,9 @@ class DampedKick {
   }
 
   /// A kick with drag. `force` is without drag; `impulse` is the noise of the whole step, of which the kicks get parts
-  /// by their weights, and is unused where there is none. Without inlining p would go through memory in every step.
-  template <bool is_noisy, class Number>
+  /// by their weights, and is unused where there is none. Whether the damping matrix `varies`: then it is eliminated
+  /// here. Without inlining p would go through memory in every step.
+  template <bool is_noisy, bool varies, class Number>
   [[gnu::always_inline]] void kick(const SubstepOp<N>& op, const FixedVector<N, Number>& force,
                                    const FixedVector<N, Number>& impulse, FixedVector<N, Number>& p,
                                    Number& dissipated) const {
@@ -118,7 +124,11 @@ class DampedKick {
       if constexpr (is_noisy) {
         for (int i = 0; i < N; ++i) right_side[i] += weight * impulse[i];
       }
-      p = op.elimination.solve(right_side);
+      if constexpr (varies) {
+        p = eliminate(op.duration, right_side);
+      } else {
+        p = op.elimination.solve(right_side);
+      }
     }
     FixedVector<N, Number> work_velocity = velocity(p), drag;
     for (int i = 0; i < N; ++i) drag[i] = 0.0 - damping_.times(work_velocity, i);
@@ -142,6 +152,27 @@ class DampedKick {
     Number sum = a[0] * b[0];
     for (int i = 1; i < N; ++i) sum += a[i] * b[i];
     return sum;
+  }
+
+  /// Solves (1 + duration C M^-1) p = b. The matrix is similar to a positive definite one, and needs no pivots.
+  FixedVector<N> eliminate(double duration, FixedVector<N> b) const {
+    FixedMatrix<N> matrix = damping_;
+    for (int i = 0; i < N; ++i) {
+      for (int j = 0; j < N; ++j)
+        matrix.rows[i][j] = (i == j ? 1.0 : 0.0) + mass_[j].divide(duration * matrix.rows[i][j]);
+    }
+    for (int j = 0; j < N; ++j) {
+      for (int i = j + 1; i < N; ++i) {
+        const double factor = matrix.rows[i][j] / matrix.rows[j][j];
+        for (int k = j + 1; k < N; ++k) matrix.rows[i][k] -= factor * matrix.rows[j][k];
+        b[i] -= factor * b[j];
+      }
+    }
+    for (int j = N - 1; j >= 0; --j) {
+      for (int k = j + 1; k < N; ++k) b[j] -= matrix.rows[j][k] * b[k];
+      b[j] /= matrix.rows[j][j];
+    }
+    return b;
   }
 
   std::array<InvariantDivisor, N> mass_;
