@@ -1,5 +1,6 @@
 // Explicit steps of chains with nonlinear springs between two particles, alternating with those of a linear line of as
-// many sites: the counter `of_linear` is the ratio of their rates.
+// many sites: the counter `of_linear` is the ratio of their rates. `of_plain` is that to two loops over all sites a
+// step.
 #include "bench_world.hpp"
 #include "line_systems.hpp"
 #include "model/line/nonlinear_line.hpp"
@@ -39,6 +40,34 @@ void advance_chain(benchmark::State& state, const NonlinearLaw& law, std::int64_
       [&] { linear_stepper->advance(steps); });
 }
 
+/// A chain of FPUT-beta with `springs`, alternating with the same steps by two loops.
+void advance_fput_and_plain_loops(benchmark::State& state, const NonlinearLaw& springs) {
+  const std::int64_t sites = memory_resident_sites();
+  Problem problem = oscillators_on_a_chain(springs, sites);
+  const std::unique_ptr<Stepper> stepper = make_stepper(gamma_scheme(0.0), problem, step);
+  std::vector<double> q(static_cast<std::size_t>(sites) + 2), p(q.size());
+  for (std::size_t i = 1; i + 1 < q.size(); ++i) q[i] = 0.3 * std::sin(0.37 * static_cast<double>(i - 1));
+  constexpr int plain_steps = 8;
+  time_alternating(
+      state, sites * bench_world().size() * steps_of_a_block, [&] { stepper->advance(steps_of_a_block); }, "of_plain",
+      [&] {
+        for (int n = 0; n < plain_steps; ++n) {
+          for (std::size_t i = 1; i + 1 < q.size(); ++i) q[i] += step * p[i];
+          double before = q[1] - q[0];
+          before += before * before * before;
+          for (std::size_t i = 1; i + 1 < q.size(); ++i) {
+            double after = q[i + 1] - q[i];
+            after += after * after * after;
+            p[i] += step * (after - before);
+            before = after;
+          }
+          benchmark::ClobberMemory();
+        }
+      });
+  // The loops have taken fewer steps.
+  state.counters["of_plain"] = state.counters["of_plain"] * steps_of_a_block / plain_steps;
+}
+
 const int registered = [] {
   const std::vector<NonlinearLaw> laws = {
       {"fput", potential_section("fput", {{"k", 1.0}, {"alpha", 0.0}, {"beta", 1.0}}), {}},
@@ -48,6 +77,12 @@ const int registered = [] {
       {"polynomial", formula_section("r^2/2 + r^4/4 + r^6/6"), {}},
       {"formula", formula_section("sqrt(1 + r^2)"), {}},
   };
+  benchmark::RegisterBenchmark(
+      "line/nonlinear/plain_loops",
+      [fput = laws.front()](benchmark::State& state) { advance_fput_and_plain_loops(state, fput); })
+      ->Iterations(iterations_of(steps_of_a_block))
+      ->UseManualTime()
+      ->Unit(benchmark::kMillisecond);
   for (const NonlinearLaw& law : laws) {
     benchmark::RegisterBenchmark(
         ("line/nonlinear/" + law.name).c_str(),
