@@ -274,9 +274,7 @@ class FigureTest(unittest.TestCase):
                         points = line.get_transform().transform(np.column_stack(line.get_data()))
                         between = np.linspace(points[:-1], points[1:], 50).reshape(-1, 2)
                         self.assertEqual(box.count_contains(between), 0)
-                    self.assertTrue(
-                        0 <= box.x0 and box.x1 <= drawn.bbox.width + 1 and box.y1 <= drawn.bbox.height + 1
-                    )
+                    self.assertTrue(0 <= box.x0 and box.x1 <= drawn.bbox.width + 1 and box.y1 <= drawn.bbox.height + 1)
 
     def test_panels_with_the_same_entries_share_a_legend(self):
         panel = LINES[LINES.index("[[figure.panels]]") : LINES.index("marks")]
@@ -338,10 +336,7 @@ class FigureTest(unittest.TestCase):
             ("site", "time (s)", "(b) displacement (m)"),
         )
         texts = [text.get_text() for text in drawn.legends[0].get_texts()]
-        self.assertEqual(
-            texts,
-            ["theory: front 2.00 sites/s, echo at 40.00 s", "this run: front 2.02 sites/s"],
-        )
+        self.assertEqual(texts, ["theory: front 2.00 sites/s, echo at 40.00 s", "this run: front 2.02 sites/s"])
 
     def test_wave_without_front_and_with_many_cells(self):
         synthetic.wave(self.path, sites=3000, snapshots=50, front=False)

@@ -187,9 +187,7 @@ class ResultTest(unittest.TestCase):
                 result.read("convergence.order_q.max_at")
 
     def test_the_error_for_a_missing_variable_lists_those_of_its_group(self):
-        with self.assertRaisesRegex(
-            AnalysisError, r"no variable 'closed\.qq'.*group 'closed' has .*q\(time 201, "
-        ):
+        with self.assertRaisesRegex(AnalysisError, r"no variable 'closed\.qq'.*group 'closed' has .*q\(time 201, "):
             self.open().read("closed.qq")
 
     def test_the_error_for_a_missing_group_lists_the_groups(self):
@@ -215,9 +213,7 @@ class ResultTest(unittest.TestCase):
 
     def test_claims_and_their_targets(self):
         claims = {claim.name: claim for claim in self.open().claim_list()}
-        self.assertEqual(
-            [claim.verdict for claim in claims.values()], ["PASS", "PASS", "not supported", "FAIL"]
-        )
+        self.assertEqual([claim.verdict for claim in claims.values()], ["PASS", "PASS", "not supported", "FAIL"])
         self.assertEqual(claims["energy"].target, "exactly 1")
         self.assertEqual(claims["agrees"].target, "at most 3")
         self.assertEqual(claims["identical"].target, "0 in [0, 0.001]")

@@ -66,9 +66,7 @@ class ScalingTest(unittest.TestCase):
         self.assertEqual(len(rows), 44)
         row = rows[4, 64000]
         self.assertAlmostEqual(float(row["weak_efficiency"]), time_of(1, 64000) / time_of(4, 64000), 3)
-        self.assertAlmostEqual(
-            float(row["strong_efficiency"]), time_of(1, 256000) / (4 * time_of(4, 64000)), 3
-        )
+        self.assertAlmostEqual(float(row["strong_efficiency"]), time_of(1, 256000) / (4 * time_of(4, 64000)), 3)
         self.assertEqual(rows[8, 16000 << 10]["strong_efficiency"], "nan")
 
     def test_unreadable_measurements_are_reported(self):

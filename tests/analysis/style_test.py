@@ -131,9 +131,7 @@ class RecipesTest(unittest.TestCase):
                 if entry.get("name")
             ]
             for index, entry in enumerate(series):
-                self.assertIn(
-                    drawn(style.style_of_series(recipe, entry, index)), named, f"{where}: {entry['of']}"
-                )
+                self.assertIn(drawn(style.style_of_series(recipe, entry, index)), named, f"{where}: {entry['of']}")
 
     def test_captions_refer_to_panels_by_their_letters(self):
         for where, recipe, _ in self.panels():

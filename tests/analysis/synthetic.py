@@ -150,9 +150,7 @@ def convergence(path, recipe="[figure]\nkind = 'convergence'\n"):
                 error, used = 0.1 * step**order, np.ones(len(step))
                 if order == 4:
                     error[-2:], used[-2:] = 3e-13, 0
-                writer.variable(
-                    f"convergence/{label}/error_{kind}", error, ("step",), "m", f"error of {kind}"
-                )
+                writer.variable(f"convergence/{label}/error_{kind}", error, ("step",), "m", f"error of {kind}")
                 writer.variable(f"convergence/{label}/used_{kind}", used, ("step",))
                 writer.variable(f"convergence/{label}/order_{kind}", float(order))
                 if order == 4:

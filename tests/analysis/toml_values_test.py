@@ -15,12 +15,7 @@ from bathline.toml_values import as_toml, inline_toml
 
 def recipe(**changes):
     """Two masses on springs, as a dict of numpy values."""
-    system = {
-        "kind": "linear",
-        "M": np.array([1.0, 2.0]),
-        "K": np.eye(2),
-        "q0": [np.float64(1.0), np.array(0.0)],
-    }
+    system = {"kind": "linear", "M": np.array([1.0, 2.0]), "K": np.eye(2), "q0": [np.float64(1.0), np.array(0.0)]}
     return {
         "title": np.str_("two masses"),
         "time": {"step": np.float32(0.5), "end": np.int64(1)},

@@ -115,9 +115,7 @@ class CheckTest(FolderTest):
         alone = run(["check", self.recipe], cwd=self.folder)
         self.assert_code(alone, 0)
         self.assertIn("An oscillator", alone.out)
-        self.assertRegex(
-            alone.out, r"closed +gamma on the closed system, 60 steps of 0.05, 45 sites \(line\)"
-        )
+        self.assertRegex(alone.out, r"closed +gamma on the closed system, 60 steps of 0.05, 45 sites \(line\)")
         self.assertRegex(alone.out, r"open +gamma on the open system, 60 steps of 0.05\n")
         self.assertEqual(alone.err, "")
         together = run(["check", self.recipe], ranks=2, cwd=self.folder)

@@ -7,7 +7,8 @@ import unittest
 import h5py
 import numpy as np
 
-from program import OSCILLATOR, FolderTest, changed, run, variables, write_recipe
+from oracles import star_path
+from program import OSCILLATOR, FolderTest, changed, checkpoints_of, run, variables, write_recipe
 
 # Parameters of our own; J = D w for w < W has the kernel (2 D/pi) sin(W t)/t.
 DAMPING, EDGE = 0.4, 9.0
@@ -20,12 +21,7 @@ RECIPE = changed(
     time={"step": 0.02, "steps": 750},
     integrators=[
         {"method": name, "on": "closed", "name": name, **more}
-        for name, more in (
-            ("exact", {}),
-            ("gamma", {"gamma": 0.5}),
-            ("stoermer-verlet", {}),
-            ("gauss", {"stages": 2}),
-        )
+        for name, more in (("exact", {}), ("gamma", {"gamma": 0.5}), ("stoermer-verlet", {}), ("gauss", {"stages": 2}))
     ],
 )
 
@@ -35,16 +31,7 @@ def dense_path(times, mass=1.3, stiffness=2.1, q0=0.9, v0=-0.3):
     nodes, weights = np.polynomial.legendre.leggauss(700)
     w = EDGE * (nodes + 1.0) / 2.0
     k = EDGE / 2.0 * weights * 2.0 / np.pi * DAMPING
-    masses = np.concatenate([[mass], k / w**2])
-    matrix = np.diag(np.concatenate([[stiffness + k.sum()], k]))
-    matrix[0, 1:] = matrix[1:, 0] = -k
-    squares, modes = np.linalg.eigh(matrix / np.sqrt(np.outer(masses, masses)))
-    speed = np.zeros(len(masses))
-    speed[0] = np.sqrt(mass) * v0
-    a, b = modes.T @ (np.sqrt(masses) * q0), modes.T @ speed
-    omega = np.sqrt(np.maximum(squares, 1e-30))
-    phase = np.outer(times, omega)
-    return (np.cos(phase) * a + np.sin(phase) * (b / omega)) @ modes[0] / np.sqrt(mass)
+    return star_path(times, w, k, mass, stiffness, q0, v0)
 
 
 class Exponentials(FolderTest):
@@ -88,18 +75,12 @@ class Exponentials(FolderTest):
     def test_same_bits_on_any_ranks_and_after_a_restart(self):
         recipe = changed(RECIPE, output={"checkpoint_every": 300, "keep_checkpoints": 5})
         recipe["integrators"] = recipe["integrators"][1:3]
-        one, two = (variables(self.result(recipe, f"on{ranks}", ranks)[0]) for ranks in (1, 2))
-        self.assertEqual(set(one), set(two))
-        for name, values in one.items():
-            np.testing.assert_array_equal(two[name], values, name)
+        self.assert_same_bits(*(self.result(recipe, f"on{ranks}", ranks)[0] for ranks in (1, 2)))
         self.assert_code(run(["verify", self.folder / "on1.h5"], 2), 0)
-        checkpoints = sorted(self.folder.glob("on1.checkpoint.*.h5"), key=lambda path: int(path.name.split(".")[-2]))
+        checkpoints = checkpoints_of(self.folder / "on1.h5")
         self.assertGreaterEqual(len(checkpoints), 3)
         for number in (0, -1):
-            resumed = self.folder / "resumed.h5"
-            resumed.write_bytes((self.folder / "on1.h5").read_bytes())
-            self.assert_code(run(["resume", checkpoints[number], "-o", resumed], 2), 0)
-            self.assert_same_bits(self.folder / "on1.h5", resumed)
+            self.assert_resumes(self.folder / "on1.h5", checkpoints[number], 2)
 
     def test_tables_represent_their_lines(self):
         (self.folder / "density.txt").write_text("# w J\n2.0 0.5\n5.0 0.4 # straight lines between them\n6.5 0\n")
@@ -115,9 +96,7 @@ class Exponentials(FolderTest):
             environments=[
                 MEMORY | {"name": name, "tolerance": tolerances[name], files[name]: f"{name}.txt"} for name in files
             ],
-            integrators=[
-                {"method": "exact", "on": "closed", "name": name, "environments": [name]} for name in files
-            ],
+            integrators=[{"method": "exact", "on": "closed", "name": name, "environments": [name]} for name in files],
         )
         path, _ = self.result(recipe, "tables")
         t = (np.arange(15_000) + 0.5) * 1e-3
@@ -295,11 +274,7 @@ class Mistakes(FolderTest):
     def refused(self, message, integrator=None, **environment):
         recipe = changed(RECIPE, environments=[{"name": "bath", "kind": "memory"} | environment])
         recipe["integrators"] = [integrator or {"method": "gamma", "gamma": 0.5, "on": "closed", "name": "closed"}]
-        outcome = run(["check", write_recipe(self.folder / "wrong.toml", recipe)], 2)
-        self.assert_code(outcome, 2)
-        lines = [line for line in outcome.text.splitlines() if line.startswith("error:")]
-        self.assertEqual(len(lines), 1, outcome.text)
-        self.assertRegex(lines[0], message)
+        self.assert_mistake(recipe, message, 2)
 
     def test_every_one_is_a_line(self):
         asked = {"representation": "exponentials"}

@@ -130,11 +130,7 @@ class ProblemTest(unittest.TestCase):
                 self.assertEqual("costates grow by a factor" in outcome.text, is_warned, outcome.text)
 
     def test_mistakes_are_usage_errors(self):
-        for of, by, words in (
-            ("x^", None, "final_cost"),
-            ("x", ["uu"], "`uu`"),
-            ("abs(x)", None, "smooth"),
-        ):
+        for of, by, words in (("x^", None, "final_cost"), ("x", ["uu"], "`uu`"), ("abs(x)", None, "smooth")):
             with self.assertRaisesRegex(bathline.UsageError, words):
                 bathline.gradient(RECIPE, of=of, by=by)
         with self.assertRaisesRegex(bathline.UsageError, "no cost"):

@@ -167,9 +167,7 @@ class Import(FolderTest):
         k = np.arange(n)
         e = 0.5 * (1 + 1 / ((2 * k + 1) * (2 * k + 3)))
         t = np.sqrt((k[1:]) * (k[1:] + 1)) / (2 * (2 * k[1:] + 1))
-        outcome, environments = self.imported(
-            "--from", "mpsdynamics", text=f"{rows(e)}{rows(t)}{math.sqrt(alpha)}\n"
-        )
+        outcome, environments = self.imported("--from", "mpsdynamics", text=f"{rows(e)}{rows(t)}{math.sqrt(alpha)}\n")
         self.assertAlmostEqual(float(outcome.out.split("subtract ")[1].split("/2 x^2")[0]), 4 * alpha, delta=4 * alpha / n**2)
         for time in (0.5, 3.0, 20.0):
             exact = 4 * alpha * math.sin(time) / time
@@ -222,9 +220,7 @@ class Import(FolderTest):
         for name, table in (("smooth", 0.8 * np.exp(-t)), ("noisy", 0.8 * np.exp(-t) + noise)):
             with self.subTest(name):
                 text = rows(np.column_stack([t, table]))
-                outcome, environments = self.imported(
-                    "--from", "gleqpy", "--time-unit", "1", "--mass", "2", text=text
-                )
+                outcome, environments = self.imported("--from", "gleqpy", "--time-unit", "1", "--mass", "2", text=text)
                 self.assert_code(outcome, 0)
                 stated = float(outcome.out.split("absolute difference is ")[1].split(" of that")[0])
                 # On a grid within which the table is interpolated; two digits are stated.

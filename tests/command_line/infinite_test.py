@@ -1,11 +1,12 @@
 """Semi-infinite lines: certificates, checkpoints, ranks, and unsupported recipes."""
 
+import re
 import unittest
 
 import h5py
 import numpy as np
 
-from program import KEPLER, FolderTest, changed, run, variables, write_recipe
+from program import KEPLER, FolderTest, changed, checkpoints_of, variables
 
 LINE = {"name": "endless", "kind": "spring-mass-line", "sites": "infinite", "M": 0.002, "lambda": 0.8}
 
@@ -66,10 +67,7 @@ class Infinite(FolderTest):
         recipe["integrators"].append(COMPOSITION)
         whole, _ = self.result(recipe, "whole")
         for index in (1, 4, 7, 10):
-            path = self.folder / f"resumed{index}.h5"
-            checkpoints = sorted(self.folder.glob("whole.checkpoint.*.h5"), key=lambda p: int(p.name.split(".")[-2]))
-            self.assert_code(run(["resume", checkpoints[index], "-o", self.copy(whole, path)], ranks=2), 0)
-            self.assert_same_bits(whole, path)
+            self.assert_resumes(whole, checkpoints_of(whole)[index], 2)
 
     def test_ensembles_of_linear_systems_on_a_thermal_line(self):
         well = {"kind": "formula", "coordinates": ["x"], "masses": [0.02], "V": "x^2/2", "q0": [0.0], "start": "thermal"}
@@ -87,10 +85,6 @@ class Infinite(FolderTest):
         self.assertLess(np.abs(found[of + "kinetic_deviation"]).max(), 4.5)
         # There are no sites from which a theory could be computed.
         self.assertNotIn(of + "velocity_autocorrelation_theory", found)
-
-    def copy(self, path, to):
-        to.write_bytes(path.read_bytes())
-        return to
 
     def test_noise_has_the_same_bits_on_any_ranks_and_after_a_checkpoint(self):
         # The bits must agree for any tolerance; a small one would need many exponentials, which take time to fit.
@@ -113,10 +107,7 @@ class Infinite(FolderTest):
         for ranks in (2, 3):
             self.assert_same_bits(whole, self.result(recipe, f"noise{ranks}", ranks)[0])
         for index in (1, 3, 5, 7):
-            path = self.folder / f"noise-resumed{index}.h5"
-            checkpoints = sorted(self.folder.glob("noise.checkpoint.*.h5"), key=lambda p: int(p.name.split(".")[-2]))
-            self.assert_code(run(["resume", checkpoints[index], "-o", self.copy(whole, path)], ranks=2), 0)
-            self.assert_same_bits(whole, path)
+            self.assert_resumes(whole, checkpoints_of(whole)[index], 2)
         other, _ = self.result(changed(recipe, seed=2), "noise-other")
         for label in ("midpoint", "kicks", "stage", "gauss", "silent"):
             same = np.array_equal(variables(whole)[f"{label}/q"], variables(other)[f"{label}/q"])
@@ -194,9 +185,7 @@ class Mistakes(FolderTest):
     def refused(self, message, environment=(), **sections):
         line = LINE | dict(environment)
         recipe = changed(PLANET, environments=[{k: v for k, v in line.items() if v is not None}], **sections)
-        outcome = run(["check", write_recipe(self.folder / "mistake.toml", recipe)])
-        self.assert_code(outcome, 2)
-        self.assert_said_once(outcome, message)
+        self.assert_mistake(recipe, re.escape(message))
 
     def test_every_one_is_a_line(self):
         self.refused("tolerance = 1e-14: must lie between 1e-13, which double precision can certify, and 0.01", {"tolerance": 1e-14})

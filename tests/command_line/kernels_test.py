@@ -5,7 +5,8 @@ import unittest
 import h5py
 import numpy as np
 
-from program import OSCILLATOR, FolderTest, changed, run, variables, write_recipe
+from oracles import star_path
+from program import OSCILLATOR, FolderTest, changed, run
 
 DAMPING, CUTOFF = 0.3, 2.0
 DENSITY = {"spectral_density": f"{DAMPING}*w*exp(-w/{CUTOFF})"}
@@ -30,17 +31,7 @@ def dense_path(times, mass=1.0, stiffness=1.5, q0=1.0, v0=0.4):
     nodes, weights = np.polynomial.legendre.leggauss(900)
     w = 30.0 * CUTOFF * (nodes + 1.0) / 2.0
     k = 30.0 * CUTOFF / 2.0 * weights * 2.0 / np.pi * DAMPING * np.exp(-w / CUTOFF)
-    masses = np.concatenate([[mass], k / w**2])
-    matrix = np.diag(np.concatenate([[stiffness + k.sum()], k]))
-    matrix[0, 1:] = matrix[1:, 0] = -k
-    squares, modes = np.linalg.eigh(matrix / np.sqrt(np.outer(masses, masses)))
-    start = np.sqrt(masses) * q0  # every oscillator starts at the particle's position
-    speed = np.zeros(len(masses))
-    speed[0] = np.sqrt(mass) * v0
-    a, b = modes.T @ start, modes.T @ speed
-    omega = np.sqrt(np.maximum(squares, 1e-30))
-    phase = np.outer(times, omega)
-    return (np.cos(phase) * a + np.sin(phase) * (b / omega)) @ modes[0] / np.sqrt(mass)
+    return star_path(times, w, k, mass, stiffness, q0, v0)
 
 
 class Kernels(FolderTest):
@@ -134,21 +125,14 @@ class Kernels(FolderTest):
     def test_same_bits_on_any_ranks(self):
         recipe = changed(RECIPE)
         recipe["integrators"] = [one for one in recipe["integrators"] if one["method"] == "stoermer-verlet"]
-        one, two = (variables(self.result(recipe, f"on{ranks}", ranks)[0]) for ranks in (1, 3))
-        self.assertEqual(set(one), set(two))
-        for name, values in one.items():
-            np.testing.assert_array_equal(two[name], values, name)
+        self.assert_same_bits(*(self.result(recipe, f"on{ranks}", ranks)[0] for ranks in (1, 3)))
 
 
 class Mistakes(FolderTest):
     def refused(self, message, **environment):
         recipe = changed(RECIPE, environments=[{"name": "bath", "kind": "memory"} | environment])
         recipe["integrators"] = [{"method": "gamma", "gamma": 0.5, "on": "closed", "name": "closed"}]
-        outcome = run(["check", write_recipe(self.folder / "wrong.toml", recipe)])
-        self.assert_code(outcome, 2)
-        lines = [line for line in outcome.text.splitlines() if line.startswith("error:")]
-        self.assertEqual(len(lines), 1, outcome.text)
-        self.assertRegex(lines[0], rf"wrong\.toml:\d+:\d+: .*{message}")
+        self.assert_mistake(recipe, message)
 
     def test_every_one_is_a_line(self):
         self.refused("the memory's kernel is missing")

@@ -67,12 +67,7 @@ bounds = [0.0, 1.0]
 # Text of the recipe, its replacement, the text at the location that the message must give,
 # and a pattern of the message.
 MISTAKES = {
-    "misspelt key": (
-        "every = 5",
-        "evry = 5",
-        "evry",
-        r"unknown key `evry` in \[output\]; did you mean `every`\?",
-    ),
+    "misspelt key": ("every = 5", "evry = 5", "evry", r"unknown key `evry` in \[output\]; did you mean `every`\?"),
     "end of its own where runs are compared": (
         '[output]\nevery = 5\n',
         'end = 0.25\n[study]\nkind = "reduction"\n',
@@ -99,21 +94,11 @@ MISTAKES = {
     ),
     "key missing": ("k0 = 2.0\n", "", "[system]", r"`k0`"),
     "unknown key": ("end = 0.5", "end = 0.5\ncolour = 1", "colour", r"unknown key `colour` in \[time\]"),
-    "unknown section": (
-        "[output]",
-        "[outputs]",
-        "outputs]",
-        r"unknown key `outputs`.*did you mean `output`\?",
-    ),
+    "unknown section": ("[output]", "[outputs]", "outputs]", r"unknown key `outputs`.*did you mean `output`\?"),
     "key twice": ("k0 = 2.0", "k0 = 2.0\nk0 = 3.0", None, r"cannot redefine existing .*'k0'"),
     "no TOML": ("[time]", "[time", None, r"not valid TOML"),
     "unknown system": ('"dual-', '"dual', "kind = ", r"did you mean \"dual-oscillator\"\?"),
-    "unknown line": (
-        '"spring-inerter-line"',
-        '"spring-inert-line"',
-        'kind = "spring',
-        r"\"spring-inerter-line\"\?",
-    ),
+    "unknown line": ('"spring-inerter-line"', '"spring-inert-line"', 'kind = "spring', r"\"spring-inerter-line\"\?"),
     "unknown integrator": ('"rk4"', '"rk5"', 'method = "rk5', r"did you mean \"rk4\"\?"),
     "unknown choice": ('on = "open"', 'on = "opened"', 'on = "opened', r"did you mean \"open\"\?"),
     "text for a number": ("m0 = 1.0", 'm0 = "one"', "m0 = ", r"must be a number, not a text"),
@@ -123,12 +108,7 @@ MISTAKES = {
     "table for a list of tables": ("[[claims]]", "[claims]", "claims]", r"claims"),
     "q0 of the wrong size": ("q0 = [0.5, 0.0]", "q0 = [0.5]", "q0", r"`q0` has the wrong size.* 2 number"),
     "v0 of the wrong size": ("v0 = [0.0, 0.1]", "v0 = [0.0, 0.1, 0.2]", "v0", r"`v0` has the wrong size"),
-    "a list per particle": (
-        "q0 = [0.5, 0.0]",
-        "q0 = [[0.5, 0.0], [1.0, 0.0]]",
-        "q0",
-        r"`q0` has the wrong size",
-    ),
+    "a list per particle": ("q0 = [0.5, 0.0]", "q0 = [[0.5, 0.0], [1.0, 0.0]]", "q0", r"`q0` has the wrong size"),
     "bounds of the wrong size": ("bounds = [0.0, 1.0]", "bounds = [0.0]", "bounds", r"must be two"),
     "bounds the wrong way": ("bounds = [0.0, 1.0]", "bounds = [1.0, 0.0]", "bounds", r"lower number first"),
     "negative mass": ("m0 = 1.0", "m0 = -1.0", "m0 = ", r"m0 = -1\.0: must be positive"),
@@ -141,24 +121,9 @@ MISTAKES = {
     "step of zero": ("step = 0.01", "step = 0.0", "step", r"must be positive"),
     "end and steps": ("end = 0.5", "end = 0.5\nsteps = 4", "steps", r"one of `end`, `steps`"),
     "neither end nor steps": ("end = 0.5\n", "", "[time]", r"`end`, `steps`"),
-    "same name twice": (
-        'name = "damped"',
-        'name = "closed"',
-        'name = "closed"\n\n[output]',
-        r"must be unique",
-    ),
-    "name of the program": (
-        'name = "damped"',
-        'name = "claims"',
-        'name = "claims',
-        r"reserved for the program",
-    ),
-    "name of an environment with a slash": (
-        '"between"',
-        '"be/tween"',
-        'name = "be/tween"',
-        r"must not contain `/`",
-    ),
+    "same name twice": ('name = "damped"', 'name = "closed"', 'name = "closed"\n\n[output]', r"must be unique"),
+    "name of the program": ('name = "damped"', 'name = "claims"', 'name = "claims', r"reserved for the program"),
+    "name of an environment with a slash": ('"between"', '"be/tween"', 'name = "be/tween"', r"must not contain `/`"),
     "name of an environment with a line end": (
         '"between"',
         r'"be\ntween"',
@@ -178,12 +143,7 @@ MISTAKES = {
     "claim with a slash": ('"amplitude"', '"amp/litude"', 'name = "amp', r"must not contain `/`"),
     "claim with a line end": ('"amplitude"', r'"amp\rlitude"', 'name = "amp', r"must not contain `/`, line ends"),
     "claim with a zero": ('"amplitude"', r'"amp\u0000"', 'name = "amp', r"character of code 0"),
-    "no such particle": (
-        "attach = [0, 1]",
-        "attach = [0, 2]",
-        "attach",
-        r"names particle 2, but the system has 2",
-    ),
+    "no such particle": ("attach = [0, 1]", "attach = [0, 2]", "attach", r"names particle 2, but the system has 2"),
     "no such particle from the end": (
         "attach = [0, 1]",
         "attach = [0, -3]",
@@ -193,19 +153,9 @@ MISTAKES = {
     "line to itself from the end": ("attach = [0, 1]", "attach = [1, -1]", "attach", r"two different particles"),
     "line to itself": ("attach = [0, 1]", "attach = [1, 1]", "attach", r"two different particles"),
     "line described twice": ("b = 0.1", "b = 0.1\ndamping = 2.0", "damping", r"damping of a lumped line"),
-    "line in two ways": (
-        "k = 16.0",
-        "k = 16.0\nlength = 3.0",
-        "length",
-        r"described in two ways",
-    ),
+    "line in two ways": ("k = 16.0", "k = 16.0\nlength = 3.0", "length", r"described in two ways"),
     "line half described": ("b = 0.1\n", "", 'kind = "spring', r"`b` is missing"),
-    "unstable step": (
-        "step = 0.01",
-        "step = 0.1",
-        "step",
-        r"step = 0\.1 is beyond the stability limit 0\.079",
-    ),
+    "unstable step": ("step = 0.01", "step = 0.1", "step", r"step = 0\.1 is beyond the stability limit 0\.079"),
     "more sites than memory": ("sites = 50", "sites = 10000000000000", "sites", r"GiB.*\d+ sites would fit"),
     "claim on an unknown label": (
         "closed.q.max",
@@ -316,14 +266,18 @@ class MistakeTest(FolderTest):
         left = {path.name for path in self.folder.iterdir()} - {self.recipe.name}
         self.assertEqual(left, set())
 
+    def assert_refused_there(self, text, beginning, message, ranks=None):
+        """One mistake, one line, with the location of the text that begins so."""
+        outcome = self.run_recipe(text, ranks=ranks)
+        location = r"\d+:\d+" if beginning is None else location_of(text, beginning)
+        self.assert_refused(outcome, rf"{re.escape(str(self.recipe))}:{location}: .*{message}")
+        self.assertEqual(outcome.err.count("\n"), 1, outcome.err)
+
     def run_recipe(self, recipe, *arguments, ranks=None):
         """Runs a recipe into a file of this folder."""
-        write_recipe(self.recipe, recipe)
-        return run(
-            ["run", self.recipe, "-o", self.folder / "out.h5", "--progress", "none", *arguments],
-            ranks,
-            cwd=self.folder,
-        )
+        path = write_recipe(self.recipe, recipe)
+        output = ["-o", self.folder / "out.h5", "--progress", "none"]
+        return run(["run", path, *output, *arguments], ranks, cwd=self.folder)
 
 
 class RecipeMistakesTest(MistakeTest):
@@ -336,12 +290,7 @@ class RecipeMistakesTest(MistakeTest):
             with self.subTest(name):
                 self.assertEqual(BASE.count(right), 1 if right in BASE else 0, "this test needs one place")
                 self.assertIn(right, BASE)
-                text = BASE.replace(right, wrong)
-                outcome = self.run_recipe(text)
-                location = r"\d+:\d+" if where is None else location_of(text, where)
-                self.assert_refused(outcome, rf"{re.escape(str(self.recipe))}:{location}: .*{message}")
-                # One mistake, one line.
-                self.assertEqual(outcome.err.count("\n"), 1, outcome.err)
+                self.assert_refused_there(BASE.replace(right, wrong), where, message)
 
     def test_several_mistakes_are_reported_together_in_the_order_of_the_file(self):
         for what, names in TOGETHER.items():
@@ -360,19 +309,8 @@ class RecipeMistakesTest(MistakeTest):
     def test_parts_that_do_not_fit_together_on_several_ranks(self):
         inerter = OSCILLATOR["environments"][0] | {"kind": "spring-inerter-line", "attach": [0, 1]}
         none = changed(OSCILLATOR, environments=None)
-        for what, recipe, where, message in (
-            (
-                "an inerter line on one particle",
-                changed(OSCILLATOR, environments=[inerter]),
-                'kind = "spring',
-                r"two particles.*use a spring-mass-line",
-            ),
-        ):
-            with self.subTest(what):
-                text = toml(recipe)
-                outcome = self.run_recipe(text, ranks=3)
-                self.assert_refused(outcome, rf"recipe\.toml:{location_of(text, where)}: .*{message}")
-                self.assertEqual(outcome.err.count("\n"), 1, outcome.err)
+        recipe = changed(OSCILLATOR, environments=[inerter])
+        self.assert_refused_there(toml(recipe), 'kind = "spring', r"two particles.*use a spring-mass-line", 3)
         for on in "open", "closed":
             isolated = changed(none, integrators=[{"method": "rk4", "on": on}])
             self.assert_code(self.run_recipe(isolated, "--overwrite"), 0)
@@ -390,9 +328,7 @@ class RecipeMistakesTest(MistakeTest):
         recipe = changed(OSCILLATOR, environments=[line], time={"steps": 4000})
         recipe["integrators"] = [OSCILLATOR["integrators"][0] | {"allow_unstable": True}]
         recipe["output"] = {"every": 100}
-        refusal = self.run_recipe(
-            recipe, "--set", "integrators.0.allow_unstable=false", "--set", "time.step=0.3"
-        )
+        refusal = self.run_recipe(recipe, "--set", "integrators.0.allow_unstable=false", "--set", "time.step=0.3")
         self.assert_refused(refusal, r"step = 0\.3 is beyond the stability limit 0\.05")
         limit = float(re.search(r"limit ([\d.]+)", refusal.err)[1])
         for factor, code in ((0.999, 0), (1.02, 3)):
@@ -402,9 +338,7 @@ class RecipeMistakesTest(MistakeTest):
     def test_the_characteristic_grid_is_at_the_limit_and_allowed(self):
         for gamma in (0.0, 1.0):
             closed = OSCILLATOR["integrators"][0] | {"gamma": gamma}
-            outcome = self.run_recipe(
-                changed(OSCILLATOR, integrators=[closed], system={"m": 1e6}), "--overwrite"
-            )
+            outcome = self.run_recipe(changed(OSCILLATOR, integrators=[closed], system={"m": 1e6}), "--overwrite")
             self.assert_code(outcome, 0)
             self.assertNotIn("stability", outcome.err)
 
@@ -423,23 +357,13 @@ class RecipeMistakesTest(MistakeTest):
 
 
 class MemoryMistakesTest(MistakeTest):
-    MEMORY = {
-        "name": "m",
-        "kind": "memory",
-        "stiffness": [0.7, 0.2],
-        "rate": [0.3, 0.0],
-        "frequency": [1.7, 2.0],
-    }
+    MEMORY = {"name": "m", "kind": "memory", "stiffness": [0.7, 0.2], "rate": [0.3, 0.0], "frequency": [1.7, 2.0]}
     VERLET = {"method": "stoermer-verlet", "on": "closed", "name": "one"}
 
     def assert_refused_at(self, beginning, message, integrator=None, ranks=None, **keys):
         """One message, with the location of the text that begins so."""
         recipe = changed(OSCILLATOR, environments=[self.MEMORY | keys], integrators=[self.VERLET | (integrator or {})])
-        text = toml(recipe)
-        outcome = self.run_recipe(text, ranks=ranks)
-        location = location_of(text, beginning)
-        self.assert_refused(outcome, rf"{re.escape(str(self.recipe))}:{location}: .*{message}")
-        self.assertEqual(outcome.err.count("\n"), 1, outcome.err)
+        self.assert_refused_there(toml(recipe), beginning, message, ranks)
 
     def test_the_memory_without_mistakes_runs(self):
         self.assert_code(self.run_recipe(changed(OSCILLATOR, environments=[self.MEMORY], integrators=[self.VERLET])), 0)
@@ -529,14 +453,7 @@ on = "closed"
 
 
 class HeatBathMistakesTest(MistakeTest):
-    BATH = {
-        "name": "bath",
-        "kind": "heat-bath",
-        "oscillators": 100,
-        "damping": 0.2,
-        "omega_max": 10.0,
-        "kT": 0.5,
-    }
+    BATH = {"name": "bath", "kind": "heat-bath", "oscillators": 100, "damping": 0.2, "omega_max": 10.0, "kT": 0.5}
 
     def recipe_with(self, **keys):
         """The oscillator in a bath; a key that is None is left out."""
@@ -545,11 +462,7 @@ class HeatBathMistakesTest(MistakeTest):
 
     def assert_refused_at(self, beginning, message, ranks=None, **keys):
         """One message, with the location of the text that begins so."""
-        text = toml(self.recipe_with(**keys))
-        outcome = self.run_recipe(text, ranks=ranks)
-        location = location_of(text, beginning)
-        self.assert_refused(outcome, rf"{re.escape(str(self.recipe))}:{location}: .*{message}")
-        self.assertEqual(outcome.err.count("\n"), 1, outcome.err)
+        self.assert_refused_there(toml(self.recipe_with(**keys)), beginning, message, ranks)
 
     def test_the_bath_without_mistakes_runs(self):
         self.assert_code(self.run_recipe(self.recipe_with()), 0)
@@ -558,9 +471,7 @@ class HeatBathMistakesTest(MistakeTest):
         self.assert_refused_at("kT", r"kT = -0\.5: must not be negative", kT=-0.5)
         self.assert_refused_at("oscillators", r"oscillators = 0: must be positive", oscillators=0)
         self.assert_refused_at("[[environments]]", r"`omega_max`", omega_max=None, ranks=3)
-        self.assert_refused_at(
-            'spectrum = "drud"', r"did you mean \"drude\"\?", spectrum="drud", cutoff=1.0
-        )
+        self.assert_refused_at('spectrum = "drud"', r"did you mean \"drude\"\?", spectrum="drud", cutoff=1.0)
         self.assert_refused_at("oscillators", r"GiB.*\d+ oscillators would fit", oscillators=10**12, ranks=3)
 
     def test_tables(self):
@@ -588,9 +499,7 @@ class HeatBathMistakesTest(MistakeTest):
 
     def test_a_table_is_read_from_the_folder_of_the_recipe(self):
         (self.folder / "bath.txt").write_text("0.5 0.1\n1.5 0.1\n")
-        recipe = self.recipe_with(
-            oscillators=None, damping=None, omega_max=None, spectrum="table", file="bath.txt"
-        )
+        recipe = self.recipe_with(oscillators=None, damping=None, omega_max=None, spectrum="table", file="bath.txt")
         write_recipe(self.recipe, recipe)
         elsewhere = self.new_folder()
         for words in ([], ["--set", "environments.0.file=bath.txt"]):
@@ -720,9 +629,7 @@ class ManyParticlesTest(MistakeTest):
     def test_open_and_closed(self):
         for on in ("open", "closed"):
             with self.subTest(on):
-                integrators = [
-                    dict(method, on=on, name=f"m{i}") for i, method in enumerate(self.METHODS)
-                ]
+                integrators = [dict(method, on=on, name=f"m{i}") for i, method in enumerate(self.METHODS)]
                 text = toml(self.recipe_of(1000, integrators)).replace(
                     '"morse"', '{ kind = "morse", depth = 1.0, width = 1.0, r0 = 1.0 }'
                 )
@@ -809,9 +716,7 @@ class FileMistakesTest(MistakeTest):
             with self.subTest(target):
                 outcome = run(["run", self.recipe, "-o", target, *arguments], ranks=2)
                 self.assert_code(outcome, 2)
-                self.assertRegex(
-                    outcome.err, rf"\Aerror: cannot write {re.escape(str(target))}: .*{reason}.*\n\Z"
-                )
+                self.assertRegex(outcome.err, rf"\Aerror: cannot write {re.escape(str(target))}: .*{reason}.*\n\Z")
         self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["folder.h5", "recipe.toml"])
 
     def test_a_folder_without_write_permission(self):
@@ -824,9 +729,7 @@ class FileMistakesTest(MistakeTest):
         self.addCleanup(self.folder.chmod, 0o755)
         recipe = write_recipe(self.new_folder() / "recipe.toml", OSCILLATOR)
         recipe.parent.chmod(0o755)
-        process = start(
-            ["run", recipe, "-o", self.folder / "out.h5"], env={"HOME": str(recipe.parent)}, **identity
-        )
+        process = start(["run", recipe, "-o", self.folder / "out.h5"], env={"HOME": str(recipe.parent)}, **identity)
         self.addCleanup(end, process)
         out, err = process.communicate(timeout=60)
         if "Permission denied" in err and "exec" in err:
@@ -898,9 +801,7 @@ class WarningTest(MistakeTest):
         # 45 sites on the characteristic grid: t_r = 2 * 45 * 0.05 = 4.5.
         for steps, warned in ((90, False), (91, True)):
             for ranks in (None, 3) if warned else (None,):
-                outcome = self.run_recipe(
-                    OSCILLATOR, "--overwrite", "--set", f"time.steps={steps}", ranks=ranks
-                )
+                outcome = self.run_recipe(OSCILLATOR, "--overwrite", "--set", f"time.steps={steps}", ranks=ranks)
                 self.assert_code(outcome, 0)
                 matches = re.findall(
                     r"warning: closed: the echo of `line` returns at t_r = 4\.5, before the end 4\.55",
@@ -910,9 +811,7 @@ class WarningTest(MistakeTest):
                 self.assertEqual(outcome.err.count("warning"), warned, outcome.err)
 
     def test_explicit_euler_on_a_closed_system(self):
-        recipe = changed(
-            OSCILLATOR, integrators=[{"method": "explicit-euler", "on": "closed", "name": "euler"}]
-        )
+        recipe = changed(OSCILLATOR, integrators=[{"method": "explicit-euler", "on": "closed", "name": "euler"}])
         outcome = self.run_recipe(recipe, ranks=3)
         self.assert_code(outcome, 0)
         self.assert_said_once(outcome, "warning: euler: explicit-euler is unstable with every step size for this system")
@@ -920,20 +819,14 @@ class WarningTest(MistakeTest):
     def test_an_end_between_two_steps(self):
         outcome = self.run_recipe(OSCILLATOR, "--set", "time.end=0.33")
         self.assert_code(outcome, 0)
-        self.assertRegex(
-            outcome.err, r"warning: closed: step 0\.05 does not divide the end 0\.33; .*ends at 0\.3"
-        )
+        self.assertRegex(outcome.err, r"warning: closed: step 0\.05 does not divide the end 0\.33; .*ends at 0\.3")
 
 
 class WatchdogTest(FolderTest):
     def test_a_run_that_does_not_end_is_a_failure(self):
         recipe = write_recipe(self.folder / "long.toml", changed(OSCILLATOR, time={"steps": 10**12}))
         with self.assertRaisesRegex(AssertionError, "hangs"):
-            run(
-                ["run", recipe, "-o", self.folder / "out.h5", "--set", "output.every=1000000"],
-                ranks=2,
-                patience=3,
-            )
+            run(["run", recipe, "-o", self.folder / "out.h5", "--set", "output.every=1000000"], ranks=2, patience=3)
 
 
 if __name__ == "__main__":

@@ -129,12 +129,7 @@ class Names(FolderTest):
             {"method": "baoab", "on": "open"},
             {"method": "baoab", "on": "open", "name": "fine", "step": 0.05},
         ],
-        "study": {
-            "kind": "ensemble",
-            "realisations": 8,
-            "max_lag": 1.0,
-            "saved_paths": 1,
-        },
+        "study": {"kind": "ensemble", "realisations": 8, "max_lag": 1.0, "saved_paths": 1},
         "study.quantities": [
             {"name": "zza", "of": "x", "bins": [-3.0, 3.0, 5], "expected": "exp(-value^2/2)"},
             {"name": "zzb", "of": "x_dot", "bins": [-3.0, 3.0, 5], "when": "end"},

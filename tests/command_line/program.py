@@ -4,6 +4,8 @@ import copy
 import json
 import math
 import os
+import re
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -39,14 +41,7 @@ OSCILLATOR = {
     "title": "An oscillator",
     "system": {"kind": "single-oscillator", "m": 1.0, "k": 1.0, "q0": [1.0], "v0": [0.5]},
     "environments": [
-        {
-            "name": "line",
-            "kind": "spring-mass-line",
-            "attach": 0,
-            "sites": 45,
-            "grid": "characteristic",
-            "damping": 0.4,
-        }
+        {"name": "line", "kind": "spring-mass-line", "attach": 0, "sites": 45, "grid": "characteristic", "damping": 0.4}
     ],
     "time": {"step": 0.05, "steps": 60},
     "integrators": [
@@ -195,6 +190,17 @@ def variables(path, skip=("claims",)):
     return data
 
 
+def step_of(checkpoint):
+    """The step in the name of a checkpoint."""
+    return int(checkpoint.name.split(".")[-2])
+
+
+def checkpoints_of(result):
+    """The checkpoints of a result, oldest first."""
+    checkpoints = Path(result).parent.glob(f"{Path(result).stem}.checkpoint.*.h5")
+    return sorted(checkpoints, key=step_of)
+
+
 class FolderTest(unittest.TestCase):
     """A test with its own folder and the assertions that all tests of runs use."""
 
@@ -223,6 +229,21 @@ class FolderTest(unittest.TestCase):
         """Asserts the exit code; on failure prints the whole output."""
         self.assertEqual(outcome.code, code, outcome.text)
 
+    def run_recipe(self, recipe, *arguments, command="run", ranks=None):
+        """Runs `command` with a recipe; the result of `run` is result.h5 in the folder."""
+        path = write_recipe(self.folder / "recipe.toml", recipe)
+        output = ["-o", self.folder / "result.h5", "--overwrite", "--progress", "none"] if command == "run" else []
+        return run([command, path, *output, *arguments], ranks=ranks)
+
+    def assert_mistake(self, recipe, message, ranks=None, alone=False):
+        """`check` refuses a recipe with one line, or the only one, that gives the location and matches `message`."""
+        outcome = self.run_recipe(recipe, command="check", ranks=ranks)
+        self.assert_code(outcome, 2)
+        matches = re.findall(rf"recipe\.toml:\d+:\d+: .*(?:{message})", outcome.err)
+        self.assertEqual(len(matches), 1, f"{message}\n{outcome.text}")
+        if alone:
+            self.assertEqual(outcome.err.count("\n"), 1, outcome.err)
+
     def result(self, recipe, name, ranks=None, *more):
         """Runs a recipe, which must succeed; returns the result file in the folder, and the outcome."""
         path = self.folder / f"{name}.h5"
@@ -230,6 +251,23 @@ class FolderTest(unittest.TestCase):
         outcome = run(["run", recipe, "-o", path, "--overwrite", *more], ranks)
         self.assert_code(outcome, 0)
         return path, outcome
+
+    def must(self, arguments, code=0, **options):
+        outcome = run([*arguments, "--progress", "none"], **options)
+        self.assert_code(outcome, code)
+        return outcome
+
+    def copy_of(self, result, checkpoint):
+        """A result and one of its checkpoints in a folder of their own."""
+        folder = self.new_folder()
+        return shutil.copy(result, folder), Path(shutil.copy(checkpoint, folder))
+
+    def assert_resumes(self, result, checkpoint, ranks=None):
+        """A resumed copy has the bits of the result; returns the outcome."""
+        copied, copy = self.copy_of(result, checkpoint)
+        outcome = self.must(["resume", copy], ranks=ranks)
+        self.assert_same_bits(copied, result)
+        return outcome
 
     def assert_said_once(self, outcome, message):
         """A message that only one rank may print."""

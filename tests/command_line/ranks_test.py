@@ -109,15 +109,7 @@ def recipe_of(title, system, environments, integrators, output=("snapshots", "si
 
 
 OSCILLATOR = {"kind": "single-oscillator", "m": 1.3, "k": 2.1, "q0": [1.0], "v0": [-0.7]}
-TWO = {
-    "kind": "dual-oscillator",
-    "m0": 1.3,
-    "k0": 2.1,
-    "M0": 0.9,
-    "K0": 1.7,
-    "q0": [1.0, -0.2],
-    "v0": [0.1, 0.3],
-}
+TWO = {"kind": "dual-oscillator", "m0": 1.3, "k0": 2.1, "M0": 0.9, "K0": 1.7, "q0": [1.0, -0.2], "v0": [0.1, 0.3]}
 PLANET = {"kind": "kepler", "M": 1.1, "mu": 9.7, "q0": [[2.0, 0.3]], "v0": [[-0.2, 1.9]]}
 
 # Every length, every far end on a short and on a long line.
@@ -138,12 +130,7 @@ INERTER_LINES = [inerter_line(sites) for sites in (1, 7, 45, 130, 4100, 9000)]
 PLANAR_LINES = [mass_line(7, "free"), mass_line(130, "fixed"), mass_line(4100, "matched")]
 
 # Lines of both kinds on the same particles.
-LINES_TOGETHER = [
-    mass_line(45, "free", 0),
-    mass_line(4100, "matched", 1),
-    mass_line(7, "fixed", 1),
-    inerter_line(130),
-]
+LINES_TOGETHER = [mass_line(45, "free", 0), mass_line(4100, "matched", 1), mass_line(7, "fixed", 1), inerter_line(130)]
 
 
 class RanksTest(FolderTest):

@@ -6,8 +6,8 @@ import unittest
 import h5py
 import numpy as np
 
-from program import OSCILLATOR, changed, run, variables, write_recipe
-from resume_test import BATH, LINE, ResumeTest, checkpoints_of
+from program import OSCILLATOR, changed, checkpoints_of, run, variables, write_recipe
+from resume_test import BATH, LINE, ResumeTest
 
 # So short that its matched end has lost energy before the checkpoint.
 SHORT = LINE | {"name": "short", "sites": 3}

@@ -40,13 +40,7 @@ LAYOUT = {
     "energy_dissipated": TIME,
 }
 
-PASSING = {
-    "name": "start",
-    "quantity": "closed.q.first",
-    "expect": 1.0,
-    "tolerance": 0.0,
-    "source": "the recipe",
-}
+PASSING = {"name": "start", "quantity": "closed.q.first", "expect": 1.0, "tolerance": 0.0, "source": "the recipe"}
 FAILING = {"name": "too-large", "quantity": "closed.q.max", "bounds": [5.0, 6.0]}
 
 # Explicit and unstable, with `allow_unstable`: not finite after about 90 steps.
@@ -194,9 +188,7 @@ class RecordTest(ResultTest):
 
     def test_end_and_steps_are_equivalent(self):
         path = self.must_run("end", OSCILLATOR, "--set", "time.end=2.0")
-        self.assertEqual(
-            variables(path)["closed/q"].tobytes(), variables(self.whole)["closed/q"][:41].tobytes()
-        )
+        self.assertEqual(variables(path)["closed/q"].tobytes(), variables(self.whole)["closed/q"][:41].tobytes())
 
     def test_snapshots_of_every_nth_site_on_any_number_of_ranks(self):
         whole = variables(self.whole)
@@ -217,9 +209,7 @@ class RecordTest(ResultTest):
         ]
         recipe = changed(KEPLER, environments=lines, output={"snapshots": 50})
         data = variables(self.must_run("several", recipe, ranks=2))
-        shapes = {
-            name.split("/")[1]: values.shape for name, values in data.items() if "/displacement" in name
-        }
+        shapes = {name.split("/")[1]: values.shape for name, values in data.items() if "/displacement" in name}
         self.assertEqual(
             shapes,
             {
@@ -255,13 +245,7 @@ class ProvenanceTest(ResultTest):
             resolved = file.attrs["recipe_resolved"]
             self.assertIn("mu = 1000", file.attrs["recipe"])
             self.assertNotIn("99", file.attrs["recipe"])
-        for words in (
-            "sites = 99",
-            "gamma = 0.25",
-            "end = 0.05",
-            "every = 7",
-            "seed = 0",
-        ):
+        for words in ("sites = 99", "gamma = 0.25", "end = 0.05", "every = 7", "seed = 0"):
             self.assertIn(words, resolved)
         again = self.must_run("again", resolved)
         self.assert_same_bits(first, again)
@@ -284,9 +268,7 @@ class ProvenanceTest(ResultTest):
             system={"mu": 1.0, "q0": [[1.0, 0.0]], "v0": [[0.0, 0.0]], "alpha": 0.0},
             environments=None,
             time={"step": 0.01, "steps": 300},
-            integrators=[
-                {"method": "stoermer-verlet", "on": "open", "name": label} for label in ("first", "second")
-            ],
+            integrators=[{"method": "stoermer-verlet", "on": "open", "name": label} for label in ("first", "second")],
         )
         outcome = self.run_recipe("falls", falls, ranks=2)
         self.assert_code(outcome, 0)
@@ -381,9 +363,7 @@ class NumericalFailureTest(ResultTest):
                         if variable != "time":
                             self.assertTrue(np.isfinite(group[variable][()]).all(), variable)
                         self.assertEqual(group[variable].shape[0], step, variable)
-                    self.assertEqual(
-                        group["q"][0].ravel().tolist(), np.ravel(recipe["system"]["q0"]).tolist()
-                    )
+                    self.assertEqual(group["q"][0].ravel().tolist(), np.ravel(recipe["system"]["q0"]).tolist())
         self.assertEqual(len(failing_steps), 1, failing_steps)
 
     def test_newton_that_cannot_converge(self):

@@ -20,12 +20,14 @@ from program import (
     OSCILLATOR,
     FolderTest,
     changed,
+    checkpoints_of,
     command_of,
     end,
     kill,
     lasting,
     run,
     start,
+    step_of,
     toml,
     variables,
     write_recipe,
@@ -65,12 +67,6 @@ herr_t H5Fclose(hid_t file) {
 def listen():
     """A shell that starts the tests in the background makes them ignore Ctrl-C."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
-def checkpoints_of(result):
-    """The checkpoints of a result, oldest first."""
-    checkpoints = Path(result).parent.glob(f"{Path(result).stem}.checkpoint.*.h5")
-    return sorted(checkpoints, key=lambda path: int(path.name.split(".")[-2]))
 
 
 def mixed(value):
@@ -128,20 +124,26 @@ def replace(name, values):
 class ResumeTest(FolderTest):
     """Common functions of the tests of this file."""
 
-    def must(self, arguments, code=0, **options):
-        outcome = run([*arguments, "--progress", "none"], **options)
-        self.assert_code(outcome, code)
-        return outcome
-
     def fresh(self, recipe, name="run"):
         """A folder with the recipe; path of the recipe and of the result to be."""
         folder = self.new_folder()
         return write_recipe(folder / f"{name}.toml", recipe), folder / f"{name}.h5"
 
-    def copy_of(self, result, checkpoint):
-        """A result and one of its checkpoints in a folder of their own."""
-        folder = self.new_folder()
-        return shutil.copy(result, folder), Path(shutil.copy(checkpoint, folder))
+    def finished(self, recipe, name="run"):
+        """The paths of a recipe and of the result of its run."""
+        path, result = self.fresh(recipe, name)
+        self.must(["run", path, "-o", result])
+        return path, result
+
+    def started(self, recipe, ranks=None, wait=0.4, **options):
+        """The process of a run whose result file exists for so long, and the path of the result."""
+        path, result = self.fresh(recipe)
+        process = start(["run", path, "-o", result, "--progress", "none"], ranks, **({"preexec_fn": listen} | options))
+        self.addCleanup(end, process) if process.poll() is None else None
+        # Records are flushed every few seconds, so that only the existence of the file shows that the run has begun.
+        self.wait_for(result.exists, process, "result file")
+        time.sleep(wait)
+        return process, result
 
     def wait_for(self, condition, process, what):
         for _ in range(3000):
@@ -178,15 +180,11 @@ class StudiesTest(ResumeTest):
 
     def check_study(self, recipe, group):
         recipe = changed(recipe, output={"checkpoint_every": 37, "keep_checkpoints": 100})
-        path, result = self.fresh(recipe)
-        self.must(["run", path, "-o", result])
+        path, result = self.finished(recipe)
         self.assertTrue([name for name in variables(result) if name.startswith(group)])
         every = checkpoints_of(result)
         for checkpoint in (every[0], every[-1]):
-            copied, copy = self.copy_of(result, checkpoint)
-            outcome = self.must(["resume", copy], ranks=2)
-            self.assertIn("PASS", outcome.out)
-            self.assert_same_bits(copied, result)
+            self.assertIn("PASS", self.assert_resumes(result, checkpoint, 2).out)
 
     claims = [{"name": "start", "quantity": "closed.q.first", "expect": 1.0, "tolerance": 0.0}]
 
@@ -221,17 +219,14 @@ class StudiesTest(ResumeTest):
             # Realisations take 30 steps each, batches eight realisations.
             output={"every": 3, "checkpoint_every": 250, "keep_checkpoints": 100},
         )
-        path, result = self.fresh(warm)
-        self.must(["run", path, "-o", result])
+        path, result = self.finished(warm)
         every = checkpoints_of(result)
         # On one rank after two batches each and the last, incomplete one.
-        steps = [int(checkpoint.name.split(".")[-2]) for checkpoint in every]
+        steps = [step_of(checkpoint) for checkpoint in every]
         self.assertEqual(steps, [480, 960, 1110 + 240, 1110 + 720])
         for checkpoint in (every[0], every[-1]):
             for ranks in (1, 3):
-                copied, copy = self.copy_of(result, checkpoint)
-                self.must(["resume", copy], ranks=ranks)
-                self.assert_same_bits(copied, result)
+                self.assert_resumes(result, checkpoint, ranks)
 
     def test_transport_between_blocks(self):
         chain = {
@@ -258,14 +253,11 @@ class StudiesTest(ResumeTest):
             # 16 blocks of 20 steps.
             "output": {"every": 4, "checkpoint_every": 100, "keep_checkpoints": 100},
         }
-        path, result = self.fresh(recipe)
-        self.must(["run", path, "-o", result])
+        path, result = self.finished(recipe)
         every = checkpoints_of(result)
-        self.assertEqual([int(checkpoint.name.split(".")[-2]) for checkpoint in every], [100, 200, 300])
+        self.assertEqual([step_of(checkpoint) for checkpoint in every], [100, 200, 300])
         for checkpoint, ranks in ((every[0], 1), (every[0], 2), (every[1], 5), (every[2], 3)):
-            copied, copy = self.copy_of(result, checkpoint)
-            self.must(["resume", copy], ranks=ranks)
-            self.assert_same_bits(copied, result)
+            self.assert_resumes(result, checkpoint, ranks)
         _, other = self.fresh(recipe, "other")
         self.must(["run", path, "-o", other], ranks=4)
         self.assert_same_bits(other, result)
@@ -311,8 +303,7 @@ class StudiesTest(ResumeTest):
             "study.end": {"q": 3.0, "q_dot": 0.0},
             "output": {"checkpoint_every": 400, "keep_checkpoints": 1000},
         }
-        path, result = self.fresh(swung)
-        self.must(["run", path, "-o", result])
+        path, result = self.finished(swung)
         every = checkpoints_of(result)
         # In the searches of both integrators and in those of other steps.
         searches = []
@@ -336,11 +327,8 @@ class StudiesTest(ResumeTest):
         # The drag on a planet moves its Laplace vector, which is integrated over the records.
         planet = changed(KEPLER, output={"every": 7, "checkpoint_every": 45, "keep_checkpoints": 2}, time={"steps": 95})
         planet["system"]["alpha"] = 0.01
-        path, result = self.fresh(planet)
-        self.must(["run", path, "-o", result])
-        copied, copy = self.copy_of(result, checkpoints_of(result)[0])
-        self.must(["resume", copy])
-        self.assert_same_bits(copied, result)
+        path, result = self.finished(planet)
+        self.assert_resumes(result, checkpoints_of(result)[0])
 
     def test_sections(self):
         for section in ({"of": "sin(9*x)", "direction": "both"}, {"period": 0.31}):
@@ -353,14 +341,11 @@ class StudiesTest(ResumeTest):
         # Trajectories, which can be stopped at every record, hardly matter here.
         recipe = changed(recipe, output={"every": 60})
         saving = changed(recipe, output={"checkpoint_every": 40, "keep_checkpoints": 100})
-        path, result = self.fresh(saving)
-        self.must(["run", path, "-o", result])
+        path, result = self.finished(saving)
         every = [one for one in checkpoints_of(result) if self.holds_pieces(one)]
-        self.assertEqual([int(one.name.split(".")[-2]) for one in every], steps)
+        self.assertEqual([step_of(one) for one in every], steps)
         for checkpoint, ranks in ((every[0], 3), (every[-1], 1)):
-            copied, copy = self.copy_of(result, checkpoint)
-            self.must(["resume", copy], ranks=ranks)
-            self.assert_same_bits(copied, result)
+            self.assert_resumes(result, checkpoint, ranks)
         path, again = self.fresh(recipe)
         outcome = run(["run", path, "-o", again, "--progress", "none", "--wall-time", "1e-6"])
         times = 0
@@ -405,8 +390,7 @@ class StudiesTest(ResumeTest):
         self.check_pieces(changed(OSCILLATOR, study={"kind": "reduction", "memory": True}), [180])
 
     def test_tasks_of_another_recipe(self):
-        path, result = self.fresh(changed(self.convergence, output={"checkpoint_every": 1, "keep_checkpoints": 2}))
-        self.must(["run", path, "-o", result])
+        path, result = self.finished(changed(self.convergence, output={"checkpoint_every": 1, "keep_checkpoints": 2}))
 
         changes = {
             "does not match its own recipe: pieces/0": (replace("pieces/0", [1.0]), 3),
@@ -433,12 +417,7 @@ class StoppedTest(ResumeTest):
 
     def stop(self, number, ranks=None, to_rank=None):
         """Starts the long run, sends it a signal in the middle and returns the outcome."""
-        path, result = self.fresh(self.long)
-        process = start(["run", path, "-o", result, "--progress", "none"], ranks, preexec_fn=listen)
-        self.addCleanup(end, process) if process.poll() is None else None
-        # Records are flushed every few seconds, so that only the existence of the file shows that the run has begun.
-        self.wait_for(result.exists, process, "result file")
-        time.sleep(0.4)
+        process, result = self.started(self.long, ranks)
         target = process.pid if to_rank is None else self.pids(process)[to_rank]
         os.kill(target, number)
         out, err = process.communicate(timeout=60)
@@ -472,11 +451,7 @@ class StoppedTest(ResumeTest):
                 self.check_stopped(*self.stop(number), number.name)
 
     def test_a_hangup_that_is_ignored(self):
-        path, result = self.fresh(self.long)
-        words = ["run", path, "-o", result, "--progress", "none"]
-        process = start(words, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
-        self.wait_for(result.exists, process, "result file")
-        time.sleep(0.4)
+        process, _ = self.started(self.long, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
         process.send_signal(signal.SIGHUP)
         out, err = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 0, out + err)
@@ -509,10 +484,7 @@ class StoppedTest(ResumeTest):
 
     def test_a_duplicate_interrupt(self):
         # As from a launcher that sends it to the process and to its group.
-        path, result = self.fresh(self.long)
-        process = start(["run", path, "-o", result, "--progress", "none"], preexec_fn=listen)
-        self.wait_for(result.exists, process, "result file")
-        time.sleep(0.3)
+        process, result = self.started(self.long, wait=0.3)
         process.send_signal(signal.SIGINT)
         time.sleep(0.02)
         process.send_signal(signal.SIGINT)
@@ -522,10 +494,8 @@ class StoppedTest(ResumeTest):
     def test_a_second_interrupt_ends_at_once(self):
         # It can stop with a checkpoint only between step sizes, and the smallest takes minutes.
         study = {"kind": "convergence", "step_sizes": [1e-9, 0.05]}
-        path, result = self.fresh(changed(OSCILLATOR, integrators=OSCILLATOR["integrators"][1:], study=study))
-        process = start(["run", path, "-o", result, "--progress", "none"], preexec_fn=listen)
-        self.wait_for(result.exists, process, "result file")
-        time.sleep(0.5)
+        slow = changed(OSCILLATOR, integrators=OSCILLATOR["integrators"][1:], study=study)
+        process, _ = self.started(slow, wait=0.5)
         process.send_signal(signal.SIGINT)
         time.sleep(0.4)
         self.assertIsNone(process.poll())
@@ -616,8 +586,7 @@ class StoppedTest(ResumeTest):
                 )
                 recipe["integrators"] = [{"method": "gamma", "gamma": 0.5, "name": "closed", "on": "closed"}]
                 recipe = lasting(recipe, 1.0)
-                path, whole = self.fresh(recipe, "whole")
-                self.must(["run", path, "-o", whole])
+                path, whole = self.finished(recipe, "whole")
                 path, result = self.fresh(recipe)
                 outcome = run(["run", path, "-o", result, "--progress", "none", "--wall-time", "0.3"])
                 self.assert_code(outcome, 85)
@@ -629,7 +598,7 @@ class StoppedTest(ResumeTest):
         steps = []
         outcome = run(["run", path, "-o", result, "--progress", "none", "--wall-time", "1e-6"])
         while outcome.code == 85 and len(steps) < 1000:
-            steps.append(int(checkpoints_of(result)[-1].name.split(".")[-2]))
+            steps.append(step_of(checkpoints_of(result)[-1]))
             outcome = run(["resume", result, "--progress", "none", "--wall-time", "1e-6"])
             if len(steps) == 3:
                 break
@@ -642,8 +611,7 @@ class KilledTest(ResumeTest):
     def test_in_mid_step(self):
         recipe = lasting(LONG, 2.0)
         recipe = changed(recipe, output={"checkpoint_every": recipe["time"]["steps"] // 6})
-        path, whole = self.fresh(recipe, "whole")
-        self.must(["run", path, "-o", whole])
+        path, whole = self.finished(recipe, "whole")
         for ranks in (None, 2):
             path, result = self.fresh(recipe)
             process = start(["run", path, "-o", result, "--progress", "none"], ranks)
@@ -669,8 +637,7 @@ class KilledTest(ResumeTest):
             time={"steps": 60},
             output={"every": 5, "snapshots": 1000000, "site_stride": 1000000, "checkpoint_every": 20},
         )
-        path, whole = self.fresh(recipe, "whole")
-        self.must(["run", path, "-o", whole])
+        path, whole = self.finished(recipe, "whole")
         path, result = self.fresh(recipe)
         process = start(["run", path, "-o", result, "--progress", "none"])
         second = result.with_name("run.checkpoint.40.h5.unfinished")

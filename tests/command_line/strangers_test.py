@@ -10,8 +10,8 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-from program import OSCILLATOR, FolderTest, changed, end, run, start, write_recipe
-from resume_test import change_checkpoint, checkpoints_of, listen, parts_of
+from program import OSCILLATOR, FolderTest, changed, checkpoints_of, end, run, start, write_recipe
+from resume_test import change_checkpoint, listen, parts_of
 
 PRECIOUS = b"the user's own\n"
 
@@ -108,9 +108,7 @@ class OptionsTest(StrangersTest):
         recipe = type(self).folder / "run.toml"
         self.ends("run", recipe, "-o", self.result, "--overwrite", code=0)
         plain = self.content()["run.h5"]
-        outcome = run(
-            ["run", recipe, "-o", self.result, "--overwrite", "--progress", "none", "--", *words.split()]
-        )
+        outcome = run(["run", recipe, "-o", self.result, "--overwrite", "--progress", "none", "--", *words.split()])
         self.assert_code(outcome, 0)
         self.assertNotEqual(self.content()["run.h5"], plain)
         self.assertIn("have the same bits", self.ends("verify", self.result, code=0).out)

@@ -71,9 +71,7 @@ class ReproduceTest(unittest.TestCase):
         temporary = tempfile.TemporaryDirectory()
         self.addCleanup(temporary.cleanup)
         self.root = Path(temporary.name) / "pro ject"
-        shutil.copytree(
-            SOURCE / "analysis", self.root / "analysis", ignore=shutil.ignore_patterns("__pycache__")
-        )
+        shutil.copytree(SOURCE / "analysis", self.root / "analysis", ignore=shutil.ignore_patterns("__pycache__"))
         for script in ("experiments/reproduce", "cluster/environment.sh"):
             (self.root / script).parent.mkdir(exist_ok=True)
             shutil.copy(SOURCE / script, self.root / script)
@@ -84,9 +82,7 @@ class ReproduceTest(unittest.TestCase):
         self.set_cores(2)
         for name in ("limebeer2020/fig10", "limebeer2020/fig9", "ours/large"):
             self.add_recipe(name)
-        (self.root / "experiments" / "not-by-default").write_text(
-            "# needs much memory\nours/large  # 24 GiB\n"
-        )
+        (self.root / "experiments" / "not-by-default").write_text("# needs much memory\nours/large  # 24 GiB\n")
 
     def add_recipe(self, name, text=RECIPE):
         path = self.root / "experiments" / f"{name}.toml"
