@@ -49,7 +49,7 @@ const std::vector<Subject>& subjects() {
        400,
        {137, 138, 139, 140, 141, 142, 143, 144},
        {"gamma(gamma=0.000000)", "gamma(gamma=0.250000)", "gauss(stages=2)", "lobatto(stages=2)",
-        "stoermer-verlet(order_of_substeps=drift-kick-drift)", "yoshida4", "blanes-moan-rkn6"}}};
+        "stoermer-verlet(order_of_substeps=drift-kick-drift)"}}};
   return all;
 }
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "model/environment.hpp"
 #include "simd/simd_double.hpp"
 
 namespace bathline {
@@ -35,36 +34,9 @@ std::vector<double> forces_of(const std::vector<double>& kernel, double stiffnes
 
 }  // namespace
 
-void ConvolutionShape::allocate(ConvolutionState& state) const {
-  state.next_outputs.resize(next_outputs);
-  state.pending.resize(pending);
-  state.input_history.resize(input_history);
-  state.real.resize(modes);
-  state.imaginary.resize(modes);
-}
-
-void ConvolutionShape::add_fields(const std::string& prefix, int axis, ConvolutionState* state,
-                                  std::vector<StateField>& fields) const {
-  ConvolutionState elsewhere;
-  ConvolutionState& target = state == nullptr ? elsewhere : *state;
-  const auto add = [&](const char* name, std::span<double> values, std::size_t total) {
-    fields.push_back({prefix + name, axis, 0, static_cast<std::int64_t>(total), values});
-  };
-  fields.push_back({prefix + "taken",
-                    axis,
-                    0,
-                    1,
-                    {state == nullptr ? nullptr : &target.block_position, state == nullptr ? 0u : 1u}});
-  add("tails", target.next_outputs, next_outputs);
-  add("due", target.pending, pending);
-  add("recent", target.input_history, input_history);
-  add("real", target.real, modes);
-  add("imaginary", target.imaginary, modes);
-}
-
 DiscreteConvolution::DiscreteConvolution(const LineKernel& kernel, double stiffness)
-    : KickConvolution(1, 1.0, -stiffness * kernel.on_stage.first.front()),
-      stiffness_(stiffness),
+    : stiffness_(stiffness),
+      feedthrough_(-stiffness * kernel.on_stage.first.front()),
       lags_(kernel.on_stage.first.size() - 1),
       slots_(direct_end(0)),
       first_(forces_of(kernel.on_stage.first, stiffness)),

@@ -11,16 +11,18 @@
 
 #include "model/semi_infinite_line/blocked_exponential_modes.hpp"
 #include "model/semi_infinite_line/certificate.hpp"
-#include "model/semi_infinite_line/kick_convolution.hpp"
+#include "model/semi_infinite_line/convolution_state.hpp"
 
 namespace bathline {
 
 /// The force of a line at kicks that are a step apart, or at the stage of a gamma scheme: -lambda sum K_n D^{k-n}.
-class DiscreteConvolution final : public KickConvolution {
+class DiscreteConvolution {
  public:
   explicit DiscreteConvolution(const LineKernel& kernel, double stiffness);
 
-  ConvolutionShape shape() const override {
+  /// Derivative of the force with respect to the current displacement, N/m; negative.
+  double feedthrough() const { return feedthrough_; }
+  ConvolutionShape shape() const {
     return {.next_outputs = 1, .pending = slots_, .input_history = block + lags_, .modes = modes_.size()};
   }
   /// Force on the head of the first spring alone for a `displacement` of the head.
@@ -29,7 +31,6 @@ class DiscreteConvolution final : public KickConvolution {
   std::size_t lags() const { return lags_; }
   /// Ends a step in which the head has moved by `displacement`.
   void commit(ConvolutionState& state, double displacement) const;
-  void commit(ConvolutionState& state, int, double displacement) const override { commit(state, displacement); }
   /// Sets the state of a head that has moved by latest ratio^(n-1) in the n-th step before the start, for all n >= 1;
   /// |ratio| <= 1.
   void set_geometric_history(ConvolutionState& state, double latest, double ratio) const;
@@ -51,7 +52,7 @@ class DiscreteConvolution final : public KickConvolution {
   /// Advances the exponentials at the end of a block.
   void end_block(ConvolutionState& state) const;
 
-  double stiffness_;
+  double stiffness_, feedthrough_;
   std::size_t lags_, slots_;
   std::vector<double> first_, first_between_;  // forces by lag, the former for all lags that are added directly
   BlockedExponentialModes modes_;

@@ -4,29 +4,28 @@
 #include <limits>
 
 #include "model/semi_infinite_line/kick_coupling.hpp"
-#include "model/semi_infinite_line/scheme_kernel.hpp"
 
 namespace bathline {
 
 namespace {
 
+/// The sum of the weights of the substeps of one kind with which a step begins.
+template <class Iterator>
+double leading_weight(Iterator substep, Substep::Kind kind) {
+  double sum = 0.0;
+  for (; substep->kind == kind; ++substep) sum += substep->weight;
+  return sum;
+}
+
 class SemiInfiniteExplicitStepper final : public ExplicitEnvironmentStepper {
  public:
-  SemiInfiniteExplicitStepper(SemiInfiniteLine& line, KickCoupling coupling, const ExplicitScheme& scheme)
+  SemiInfiniteExplicitStepper(SemiInfiniteLine& line, const ExplicitScheme& scheme, double h)
       : line_(line),
-        coupling_(std::move(coupling)),
-        start_fraction_(start_fraction_of(scheme.substeps)),
+        start_fraction_(leading_weight(scheme.substeps.begin(), Substep::Kind::kick)),
+        coupling_(line, h, std::max(start_fraction_, leading_weight(scheme.substeps.rbegin(), Substep::Kind::drift))),
         substeps_(scheme.substeps.size()),
-        kicks_at_both_ends_(is_kick(scheme.substeps.front()) && is_kick(scheme.substeps.back())) {}
-
-  /// How far a step with one kick ends behind that kick, as a fraction of the step.
-  double end_fraction(const std::vector<Substep>& substeps) const {
-    double drift = 0.0;
-    for (auto substep = substeps.rbegin(); substep != substeps.rend() && !is_kick(*substep); ++substep) {
-      if (substep->kind == Substep::Kind::drift) drift += substep->weight;
-    }
-    return std::max(start_fraction_, drift);
-  }
+        kicks_at_both_ends_(scheme.substeps.front().kind == Substep::Kind::kick &&
+                            scheme.substeps.back().kind == Substep::Kind::kick) {}
 
   int max_block_steps() const override { return std::numeric_limits<int>::max(); }
   void begin_block(const BlockPlan&) override {}
@@ -36,7 +35,7 @@ class SemiInfiniteExplicitStepper final : public ExplicitEnvironmentStepper {
     for (std::size_t axis = 0; axis < line_.axes().size(); ++axis) {
       const SemiInfiniteLine::Axis& row = line_.axes()[axis];
       const bool has_drifted = row.phase != 0.0;
-      force[axis] = has_drifted ? coupling_.force_at_kick(row, stage_, head.x[axis])
+      force[axis] = has_drifted ? coupling_.force_at_kick(row, head.x[axis])
                                 : row.force + coupling_.feedthrough() * (head.x[axis] - row.last_kick_position);
       force[axis] += random(axis);
     }
@@ -55,31 +54,17 @@ class SemiInfiniteExplicitStepper final : public ExplicitEnvironmentStepper {
 
  private:
   void kick(const HeadMotion& head) {
-    bool ends_stage = false;
     for (std::size_t axis = 0; axis < line_.axes().size(); ++axis) {
       SemiInfiniteLine::Axis& row = line_.axes()[axis];
       const double x = head.x[axis];
       if (row.phase != 0.0) {
-        coupling_.kick(row, stage_, x, random(axis));
+        coupling_.kick(row, x, random(axis));
         row.phase = 0.0;
-        ends_stage = true;
       } else {
         if (x != row.last_kick_position) coupling_.start(row, x, start_fraction_);
         row.random = random(axis);
       }
     }
-    if (ends_stage && ++stage_ == coupling_.stages()) stage_ = 0;
-  }
-  static bool is_kick(const Substep& substep) { return substep.kind == Substep::Kind::kick; }
-  /// The fraction of the kick composed of the end of a step and the start of the next one that belongs to the start.
-  static double start_fraction_of(const std::vector<Substep>& substeps) {
-    const auto weight = [](auto from, auto to) {
-      double sum = 0.0;
-      for (; from != to && is_kick(*from); ++from) sum += from->weight;
-      return sum;
-    };
-    const double begin = weight(substeps.begin(), substeps.end()), end = weight(substeps.rbegin(), substeps.rend());
-    return begin == 0.0 ? 0.0 : begin / (begin + end);
   }
   /// The random force in the next kick.
   double random(std::size_t axis) const {
@@ -90,9 +75,8 @@ class SemiInfiniteExplicitStepper final : public ExplicitEnvironmentStepper {
   }
 
   SemiInfiniteLine& line_;
+  double start_fraction_;  // of the kick, which may be shared by two steps, that belongs to the step that it begins
   KickCoupling coupling_;
-  int stage_ = 0;  // of the next kick
-  double start_fraction_;
   std::size_t substeps_, next_ = 0;  // of a step, and the next one
   bool kicks_at_both_ends_;
 };
@@ -101,12 +85,7 @@ class SemiInfiniteExplicitStepper final : public ExplicitEnvironmentStepper {
 
 std::unique_ptr<ExplicitEnvironmentStepper> make_explicit_environment_stepper(SemiInfiniteLine& line,
                                                                               const ExplicitScheme& scheme, double h) {
-  const std::variant<SchemeKernel, std::string> kernel = kernel_of(scheme);
-  const auto* sequence = std::get_if<KickDriftSequence>(&std::get<SchemeKernel>(kernel));
-  auto stepper = std::make_unique<SemiInfiniteExplicitStepper>(
-      line, sequence == nullptr ? KickCoupling(line, h) : KickCoupling(line, *sequence, h), scheme);
-  if (sequence == nullptr) line.set_kick_scheme(h, stepper->end_fraction(scheme.substeps));
-  return stepper;
+  return std::make_unique<SemiInfiniteExplicitStepper>(line, scheme, h);
 }
 
 }  // namespace bathline

@@ -149,12 +149,12 @@ class LobattoStepper final : public SemiInfiniteImplicitStepper {
   }
   void start(Axis& axis, double x) override { coupling_.start(axis, x, 0.5); }
   void begin(const Axis& axis, Eigen::Ref<Eigen::VectorXd> constant) const override {
-    constant << axis.force, coupling_.force_at_kick(axis, 0, axis.last_kick_position);
+    constant << axis.force, coupling_.force_at_kick(axis, axis.last_kick_position);
   }
   void end(std::size_t axis, const Eigen::VectorXd& velocities, const Eigen::VectorXd&) override {
     Axis& row = line_.axes()[axis];
     const double random = line_.is_warm() ? line_.random_force().between_steps(axis) : 0.0;
-    coupling_.kick(row, 0, row.last_kick_position + 0.5 * h_ * velocities.sum(), random);
+    coupling_.kick(row, row.last_kick_position + 0.5 * h_ * velocities.sum(), random);
   }
   void add_noise(std::size_t axis, Eigen::Ref<Eigen::VectorXd> constant) override {
     constant[0] += line_.axes()[axis].random;
@@ -240,9 +240,7 @@ std::unique_ptr<ImplicitEnvironmentStepper> make_implicit_environment_stepper(Se
   if (std::holds_alternative<RungeKuttaKernel>(scheme_kernel)) return RungeKuttaStepper::make(line, scheme, h);
   if (const auto* gamma_kernel = std::get_if<GammaKernel>(&scheme_kernel))
     return GammaStepper::make(line, gamma_kernel->gamma, h);
-  auto stepper = std::make_unique<LobattoStepper>(line, KickCoupling(line, h), h);
-  line.set_kick_scheme(h, 0.5);
-  return stepper;
+  return std::make_unique<LobattoStepper>(line, KickCoupling(line, h, 0.5), h);
 }
 
 }  // namespace bathline

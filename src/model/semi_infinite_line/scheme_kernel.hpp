@@ -5,7 +5,6 @@
 #include <variant>
 
 #include "methods/scheme.hpp"
-#include "model/semi_infinite_line/multistage_kernel.hpp"
 
 namespace bathline {
 
@@ -18,8 +17,7 @@ struct GammaKernel {
 /// An algebraically stable Runge-Kutta method, which integrates the exponentials.
 struct RungeKuttaKernel {};
 
-/// A composition is described by its KickDriftSequence.
-using SchemeKernel = std::variant<LeapfrogKernel, GammaKernel, RungeKuttaKernel, KickDriftSequence>;
+using SchemeKernel = std::variant<LeapfrogKernel, GammaKernel, RungeKuttaKernel>;
 
 /// The kernel, or the reason why there is none, as Environment::unsupported_reason states it.
 std::variant<SchemeKernel, std::string> kernel_of(const Scheme& scheme);

@@ -42,7 +42,6 @@ std::optional<std::string> SemiInfiniteLine::own_unsupported_reason(const Scheme
     return "it damps the waves of `" + name() + "` numerically, so that noise cannot hold kT";
   }
   if (std::holds_alternative<RungeKuttaKernel>(scheme_kernel)) return std::nullopt;
-  if (const auto* sequence = std::get_if<KickDriftSequence>(&scheme_kernel)) return unsupported_reason_for(*sequence);
   const auto* gamma_kernel = std::get_if<GammaKernel>(&scheme_kernel);
   const double gamma = gamma_kernel == nullptr ? 0.0 : gamma_kernel->gamma;
   const DiscreteLine line(courant(options_.step), gamma);
@@ -52,19 +51,6 @@ std::optional<std::string> SemiInfiniteLine::own_unsupported_reason(const Scheme
       "the Courant number h sqrt(lambda/M) = {:.6g} of `{}` exceeds the stability limit {:.6g}; use steps of {:.6g} at "
       "most",
       line.courant, name(), limit, limit * options_.step / line.courant);
-}
-
-std::optional<std::string> SemiInfiniteLine::unsupported_reason_for(const KickDriftSequence& sequence) const {
-  if (options_.horizon == KernelAccuracy::forever) {
-    return "it is a composition, whose kernel on `" + name() +
-           "` is not known to be passive, as kT > 0 and `horizon` = \"forever\" require";
-  }
-  const double courant_number = courant(options_.step), limit = max_courant(sequence);
-  if (courant_number < limit) return std::nullopt;
-  return fmt::format(
-      "the Courant number h sqrt(lambda/M) = {:.6g} of `{}` is not below {:.6g}, up to which the phase of a step "
-      "increases with the frequency of the mode, as the kernel requires; use steps below {:.6g}",
-      courant_number, name(), limit, limit * options_.step / courant_number);
 }
 
 LumpedNetwork SemiInfiniteLine::assemble(std::int64_t limit) const {
@@ -106,17 +92,15 @@ std::optional<AnalyticKernel> SemiInfiniteLine::analytic_kernel(std::span<const 
 std::optional<Certificate> SemiInfiniteLine::certificate() const {
   if (!certificate_) return std::nullopt;
   const KernelCertificate& kernel = *certificate_;
-  const bool is_forever = options_.horizon == KernelAccuracy::forever, is_composition = std::isnan(kernel.lowest);
+  const bool is_forever = options_.horizon == KernelAccuracy::forever;
   Certificate certificate;
   certificate.sentence = fmt::format(
       "`{}` is {} exponentials: the relative error of its kernel is {:.1e} over {:.6g} s{}, compared value by value "
-      "with {} and then on a logarithmic grid; {}{}",
+      "with Legendre polynomials or Bessel's function and then on a logarithmic grid; the lowest real part of its "
+      "transform is {:.1e} of D{}",
       name(), kernel.exponentials, kernel.error, horizon_,
       is_forever ? fmt::format(" and that of its transform {:.1e} for all times", kernel.uniform_error) : "",
-      is_composition ? "the Gauss rule over the line's modes" : "Legendre polynomials or Bessel's function",
-      is_composition ? std::string("its passivity is unknown")
-                     : fmt::format("the lowest real part of its transform is {:.1e} of D", kernel.lowest),
-      is_forever ? fmt::format(", compensated by an added damper of {:.1e} D", kernel.damper) : "");
+      kernel.lowest, is_forever ? fmt::format(", compensated by an added damper of {:.1e} D", kernel.damper) : "");
   certificate.entries = {
       {"exponentials", "1", "complex exponentials of the kernel", static_cast<double>(kernel.exponentials)},
       {"kernel_error", "1", "absolute sum of the kernel's errors up to the horizon, relative to that of the kernel",

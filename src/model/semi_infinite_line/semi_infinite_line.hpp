@@ -17,7 +17,6 @@
 #include "model/certified.hpp"
 #include "model/environment.hpp"
 #include "model/semi_infinite_line/line_noise.hpp"
-#include "model/semi_infinite_line/multistage_kernel.hpp"
 #include "model/thermal/random_force.hpp"
 
 namespace bathline {
@@ -96,7 +95,6 @@ class SemiInfiniteLine final : public Environment, public Certified, public Nois
  private:
   EnvironmentProperties describe() const override;
   std::optional<std::string> own_unsupported_reason(const Scheme& scheme) const override;
-  std::optional<std::string> unsupported_reason_for(const KickDriftSequence& sequence) const;
   double force_on(const Axis& axis, double x) const;
 
   SemiInfiniteLineOptions options_;

@@ -144,19 +144,6 @@ TEST(MpiSemiInfiniteLine, EveryGammaFollowsTheLongLine) {
   }
 }
 
-TEST(MpiSemiInfiniteLine, CompositionsFollowTheLongLine) {
-  for (const Scene& scene : {double_well(), planet(), two_oscillators()}) {
-    for (const char* name : {"yoshida4", "suzuki4", "kahan-li6", "blanes-moan4", "blanes-moan-rkn6"}) {
-      const Scheme& scheme = method_case(name).scheme;
-      const double edge = max_courant(*kick_drift_sequence_of(std::get<ExplicitScheme>(scheme)));
-      for (const double courant : {0.05, 0.3, 0.7 * edge, 0.97 * edge}) {
-        const double difference = distance(scene, scheme, courant, 300, 1200);
-        EXPECT_LT(difference, bound) << scene.name << " " << name << ", c = " << courant;
-      }
-    }
-  }
-}
-
 TEST(MpiSemiInfiniteLine, RungeKuttaMethodsFollowTheLongLine) {
   for (const Scene& scene : {double_well(), planet(), two_oscillators()}) {
     for (const char* name : {"gamma(gamma=0.500000)", "time-centred", "implicit-euler", "gauss(stages=1)",
@@ -244,7 +231,7 @@ TEST(MpiSemiInfiniteLine, ForcesBetweenStepsAreThoseOfTheLongLine) {
   std::vector<Scheme> schemes = {gamma(0.0), gamma(0.2), gamma(0.5), gamma(0.8), gamma(1.0)};
   for (const char* name :
        {"stoermer-verlet(order_of_substeps=drift-kick-drift)", "gauss(stages=3)", "lobatto(stages=2)",
-        "stoermer-verlet(order_of_substeps=kick-drift-kick)", "suzuki4", "blanes-moan-rkn6"}) {
+        "stoermer-verlet(order_of_substeps=kick-drift-kick)"}) {
     schemes.push_back(method_case(name).scheme);
   }
   for (std::size_t i = 0; i < schemes.size(); ++i) {
@@ -285,7 +272,7 @@ TEST(MpiSemiInfiniteLine, ForceOnAClampedHeadIsTheKernel) {
   schemes.push_back(one_stage(0.0, 1.0));
   for (const char* name :
        {"stoermer-verlet(order_of_substeps=drift-kick-drift)", "gauss(stages=2)", "lobatto(stages=2)",
-        "stoermer-verlet(order_of_substeps=kick-drift-kick)", "suzuki4", "blanes-moan-rkn6"}) {
+        "stoermer-verlet(order_of_substeps=kick-drift-kick)"}) {
     schemes.push_back(method_case(name).scheme);
   }
   bounds.resize(schemes.size(), bound);
@@ -363,11 +350,9 @@ TEST(MpiSemiInfiniteLine, RefusesUnsupportedSchemes) {
   EXPECT_THAT(unsupported_reason(method_case("explicit-euler").scheme), HasSubstr("explicit Runge-Kutta"));
   EXPECT_THAT(unsupported_reason(method_case("lobatto(stages=3)").scheme), HasSubstr("different tableaus"));
   EXPECT_THAT(unsupported_reason(ExactFlow{}), HasSubstr("finite number of sites"));
-  EXPECT_EQ(unsupported_reason(method_case("yoshida4").scheme, 0.592), "none");
-  EXPECT_THAT(unsupported_reason(method_case("yoshida4").scheme, 0.593), HasSubstr("not below 0.592475,"));
-  const auto forever_line = semi_infinite(scene, 0.5, 100, 1e-12, KernelAccuracy::forever);
-  EXPECT_THAT(forever_line->unsupported_reason(method_case("yoshida4").scheme).value_or(""),
-              HasSubstr("not known to be passive"));
+  for (const char* name : {"yoshida4", "blanes-moan-rkn6"}) {
+    EXPECT_THAT(unsupported_reason(method_case(name).scheme), HasSubstr("several kicks a step")) << name;
+  }
   EXPECT_THAT(unsupported_reason(gamma(0.0), 1.2), HasSubstr("use steps of 0.0416667 at most"));
   EXPECT_THAT(unsupported_reason(gamma(0.25), 2.5), HasSubstr("stability limit 2;"));
   EXPECT_EQ(unsupported_reason(gamma(0.25), 1.9), "none");

@@ -1,4 +1,4 @@
-// Interface of convolutions for alternating kicks and drifts.
+// The state of a sum of exponentials on one axis: of a line's memory, or of a filter.
 #pragma once
 
 #include <string>
@@ -10,7 +10,6 @@ namespace bathline {
 
 struct StateField;
 
-/// The state of a convolution on one axis.
 struct ConvolutionState {
   std::vector<double> next_outputs;  ///< output of the next step, or of the next stages, without further inputs
   AlignedVector pending;  ///< for exponentials in blocks: partial outputs of the steps, from the start of the block on
@@ -25,28 +24,6 @@ struct ConvolutionShape {
   void allocate(ConvolutionState& state) const;
   /// Adds the fields of the state on an axis, with `prefix` before each name; nullptr if another rank has the state.
   void add_fields(const std::string& prefix, int axis, ConvolutionState* state, std::vector<StateField>& fields) const;
-};
-
-/// The force of a line at one or more kicks a step, each after a drift.
-class KickConvolution {
- public:
-  virtual ~KickConvolution() = default;
-  int stages() const { return stages_; }
-  /// The first drift of a step, in steps.
-  double first_drift() const { return first_drift_; }
-  /// Derivative of the force with respect to the current displacement, N/m; negative.
-  double feedthrough() const { return feedthrough_; }
-  virtual ConvolutionShape shape() const = 0;
-  /// The head has moved by `displacement` in the drift before kick number `stage`.
-  virtual void commit(ConvolutionState& state, int stage, double displacement) const = 0;
-
- protected:
-  KickConvolution(int stages, double first_drift, double feedthrough)
-      : stages_(stages), first_drift_(first_drift), feedthrough_(feedthrough) {}
-
- private:
-  int stages_;
-  double first_drift_, feedthrough_;
 };
 
 }  // namespace bathline
