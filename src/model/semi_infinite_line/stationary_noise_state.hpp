@@ -9,11 +9,14 @@
 
 namespace bathline {
 
-/// The stationary state of y_j+ = z_j y_j + e with white noise e, z_j the exponentials over steps.
+/// The stationary state of y_j+ = z_j y_j + e with white noise e, z_j the exponentials over steps, times a factor for
+/// each y_j.
 class StationaryNoiseState {
  public:
   StationaryNoiseState() = default;
-  explicit StationaryNoiseState(const std::vector<ExponentialTerm>& exponential_terms);
+  /// Without `scale` the factors are 1.
+  explicit StationaryNoiseState(const std::vector<ExponentialTerm>& exponential_terms,
+                                const std::vector<std::complex<double>>& scale = {});
 
   /// Number of standard normal numbers that it needs: two for each y_j.
   std::size_t numbers() const { return 2 * rows_.size(); }
