@@ -229,9 +229,8 @@ TEST(MpiSemiInfiniteLine, LedgersOfImplicitSchemesAreThoseOfTheLongLine) {
 TEST(MpiSemiInfiniteLine, ForcesBetweenStepsAreThoseOfTheLongLine) {
   const Scene scene = double_well();
   std::vector<Scheme> schemes = {gamma(0.0), gamma(0.2), gamma(0.5), gamma(0.8), gamma(1.0)};
-  for (const char* name :
-       {"stoermer-verlet(order_of_substeps=drift-kick-drift)", "gauss(stages=3)", "lobatto(stages=2)",
-        "stoermer-verlet(order_of_substeps=kick-drift-kick)"}) {
+  for (const char* name : {"stoermer-verlet(order_of_substeps=drift-kick-drift)", "gauss(stages=3)",
+                           "lobatto(stages=2)", "stoermer-verlet(order_of_substeps=kick-drift-kick)"}) {
     schemes.push_back(method_case(name).scheme);
   }
   for (std::size_t i = 0; i < schemes.size(); ++i) {
@@ -270,9 +269,8 @@ TEST(MpiSemiInfiniteLine, ForceOnAClampedHeadIsTheKernel) {
     bounds.push_back(std::max(bound, 1e-12 * 1.6 / 0.7 * 2.0 / (pole * pole)));
   }
   schemes.push_back(one_stage(0.0, 1.0));
-  for (const char* name :
-       {"stoermer-verlet(order_of_substeps=drift-kick-drift)", "gauss(stages=2)", "lobatto(stages=2)",
-        "stoermer-verlet(order_of_substeps=kick-drift-kick)"}) {
+  for (const char* name : {"stoermer-verlet(order_of_substeps=drift-kick-drift)", "gauss(stages=2)",
+                           "lobatto(stages=2)", "stoermer-verlet(order_of_substeps=kick-drift-kick)"}) {
     schemes.push_back(method_case(name).scheme);
   }
   bounds.resize(schemes.size(), bound);
