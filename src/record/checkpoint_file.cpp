@@ -102,21 +102,16 @@ void append_checkpoint_checksum(const std::string& path, const Communicator& com
 void CheckpointWriter::commit(ResultFile& result) {
   result.flush();
   std::int64_t bytes = 0;
-  on_all_ranks(communicator_, [&] {
-    if (communicator_.is_root()) bytes = size_of_file(result.path());
-  });
+  on_root(communicator_, [&] { bytes = size_of_file(result.path()); });
   const double number[] = {static_cast<double>(bytes)};
   numbers(bytes_of_result, number);
   file_->close();
   file_.reset();
-  on_all_ranks(communicator_, [&] {
-    if (communicator_.is_root()) append_bytes(result.path(), 0, bytes, scratch_);
-  });
+  on_root(communicator_, [&] { append_bytes(result.path(), 0, bytes, scratch_); });
   append_checkpoint_checksum(scratch_, communicator_);
-  on_all_ranks(communicator_, [&] {
-    if (communicator_.is_root() && std::rename(scratch_.c_str(), path_.c_str()) != 0) {
-      throw FileError(fmt::format("cannot write {}: {}", path_, system_error_message(errno)));
-    }
+  on_root(communicator_, [&] {
+    if (std::rename(scratch_.c_str(), path_.c_str()) != 0)
+      throw FileError("cannot write {}: {}", path_, system_error_message(errno));
   });
   scratch_.clear();
 }
@@ -125,13 +120,10 @@ CheckpointReader::CheckpointReader(const std::string& path, const Communicator& 
     : path_(path), communicator_(communicator) {
   const ChecksumState checksum_state = verify_checksum(path, "checkpoint", communicator);
   if (checksum_state == ChecksumState::missing) {
-    throw FileError(fmt::format("{} is not a complete checkpoint: it does not end with its checksum", path));
+    throw FileError("{} is not a complete checkpoint: it does not end with its checksum", path);
   }
-  if (checksum_state == ChecksumState::invalid)
-    throw FileError(fmt::format("{} is damaged: its checksum does not match", path));
-  on_all_ranks(communicator, [&] {
-    if (communicator.is_root()) require_readable(path, [&](const auto&) { ResultReader{path}; });
-  });
+  if (checksum_state == ChecksumState::invalid) throw FileError("{} is damaged: its checksum does not match", path);
+  on_root(communicator, [&] { require_readable(path, [&](const auto&) { ResultReader{path}; }); });
   on_all_ranks(communicator, [&] {
     reader_ = std::make_unique<ResultReader>(path);
     if (!reader_->has_attribute("checkpoint_format")) throw FileError(path + " is not a checkpoint");
@@ -140,16 +132,14 @@ CheckpointReader::CheckpointReader(const std::string& path, const Communicator& 
 
 std::string CheckpointReader::attribute(const std::string& name, const std::string& object) const {
   std::string value;
-  on_all_ranks(communicator_, [&] {
-    if (communicator_.is_root()) value = reader_->attribute(name, object);
-  });
+  on_root(communicator_, [&] { value = reader_->attribute(name, object); });
   return communicator_.broadcast(value);
 }
 
 std::vector<std::string> CheckpointReader::names(const std::string& group) const {
   std::string joined;
-  on_all_ranks(communicator_, [&] {
-    if (!communicator_.is_root() || !reader_->has(group)) return;
+  on_root(communicator_, [&] {
+    if (!reader_->has(group)) return;
     for (const std::string& name : reader_->names(group)) joined += name + '\0';
   });
   std::istringstream lines(communicator_.broadcast(joined));
@@ -160,9 +150,7 @@ std::vector<std::string> CheckpointReader::names(const std::string& group) const
 
 std::vector<double> CheckpointReader::numbers(const std::string& path) const {
   std::vector<double> values;
-  on_all_ranks(communicator_, [&] {
-    if (communicator_.is_root()) values = reader_->read(path).values;
-  });
+  on_root(communicator_, [&] { values = reader_->read(path).values; });
   std::int64_t count[] = {static_cast<std::int64_t>(values.size())};
   communicator_.broadcast(std::span<std::int64_t>(count));
   values.resize(static_cast<std::size_t>(count[0]));
@@ -172,8 +160,7 @@ std::vector<double> CheckpointReader::numbers(const std::string& path) const {
 
 void CheckpointReader::restore_result(const std::string& result) const {
   const std::int64_t bytes = count(bytes_of_result);
-  on_all_ranks(communicator_, [&] {
-    if (!communicator_.is_root()) return;
+  on_root(communicator_, [&] {
     std::error_code ignored;
     const bool exists = fs::exists(result, ignored);
     const std::string target = exists ? fs::canonical(result).string() : result;
@@ -191,7 +178,7 @@ void CheckpointReader::restore_result(const std::string& result) const {
       });
       if (exists) fs::permissions(scratch, fs::status(target).permissions(), ignored);
       if (std::rename(scratch.c_str(), target.c_str()) != 0)
-        throw FileError(fmt::format("cannot write {}: {}", result, system_error_message(errno)));
+        throw FileError("cannot write {}: {}", result, system_error_message(errno));
     } catch (const FileError&) {
       fs::remove(scratch, ignored);
       throw;
@@ -205,7 +192,7 @@ std::int64_t CheckpointReader::count(const std::string& path) const {
     if (values.size() == 1) return count_of(values.front());
   } catch (const std::out_of_range&) {
   }
-  throw FileError(fmt::format("{} of {} is not a count", path, path_));
+  throw FileError("{} of {} is not a count", path, path_);
 }
 
 std::int64_t count_of(double number) {

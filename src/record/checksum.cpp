@@ -68,9 +68,7 @@ class ReadOnlyFile {
   }
 
  private:
-  [[noreturn]] void refuse(const std::string& reason) const {
-    throw FileError(fmt::format("cannot read {}: {}", path_, reason));
-  }
+  [[noreturn]] void refuse(const std::string& reason) const { throw FileError("cannot read {}: {}", path_, reason); }
 
   std::string path_;
   int descriptor_;
@@ -114,9 +112,8 @@ std::string last_line(const std::string& path, const std::string& kind) {
 
 std::int64_t size_of_file(const std::string& path) {
   struct stat status {};
-  if (stat(path.c_str(), &status) != 0)
-    throw FileError(fmt::format("cannot read {}: {}", path, system_error_message(errno)));
-  if (!S_ISREG(status.st_mode)) throw FileError(fmt::format("cannot read {}: it is not a regular file", path));
+  if (stat(path.c_str(), &status) != 0) throw FileError("cannot read {}: {}", path, system_error_message(errno));
+  if (!S_ISREG(status.st_mode)) throw FileError("cannot read {}: it is not a regular file", path);
   return status.st_size;
 }
 
@@ -129,7 +126,7 @@ void append_bytes(const std::string& from, std::int64_t first, std::int64_t coun
   const int descriptor = ::open(to.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0666);
   const auto refuse = [&](int error) {
     if (descriptor >= 0) ::close(descriptor);
-    throw FileError(fmt::format("cannot write {}: {}", to, system_error_message(error)));
+    throw FileError("cannot write {}: {}", to, system_error_message(error));
   };
   if (descriptor < 0) refuse(errno);
   std::vector<char> bytes(static_cast<std::size_t>(std::min(block, count)));
@@ -140,19 +137,16 @@ void append_bytes(const std::string& from, std::int64_t first, std::int64_t coun
     if (written < 0 && errno != EINTR) refuse(errno);
     done += std::max<ssize_t>(written, 0);
   }
-  if (::close(descriptor) != 0) throw FileError(fmt::format("cannot write {}: {}", to, system_error_message(errno)));
+  if (::close(descriptor) != 0) throw FileError("cannot write {}: {}", to, system_error_message(errno));
 }
 
 void append_checksum(const std::string& path, const std::string& kind, Durability durability,
                      const Communicator& communicator) {
   std::int64_t size[] = {0};
-  on_all_ranks(communicator, [&] {
-    if (communicator.is_root()) size[0] = size_of_file(path);
-  });
+  on_root(communicator, [&] { size[0] = size_of_file(path); });
   communicator.broadcast(std::span<std::int64_t>(size));
   const std::uint64_t sum = checksum(path, size[0], communicator);
-  on_all_ranks(communicator, [&] {
-    if (!communicator.is_root()) return;
+  on_root(communicator, [&] {
     const std::string line = line_for(kind, size[0], sum);
     const int descriptor = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
     bool is_written =
@@ -160,21 +154,17 @@ void append_checksum(const std::string& path, const std::string& kind, Durabilit
     is_written = is_written && (durability == Durability::buffered || fsync(descriptor) == 0);
     const int error = errno;
     if (descriptor >= 0) ::close(descriptor);
-    if (!is_written) throw FileError(fmt::format("cannot write {}: {}", path, system_error_message(error)));
+    if (!is_written) throw FileError("cannot write {}: {}", path, system_error_message(error));
   });
 }
 
 ChecksumState verify_checksum(const std::string& path, const std::string& kind, const Communicator& communicator) {
   std::string line;
-  on_all_ranks(communicator, [&] {
-    if (communicator.is_root()) line = last_line(path, kind);
-  });
+  on_root(communicator, [&] { line = last_line(path, kind); });
   line = communicator.broadcast(line);
   if (line.empty()) return ChecksumState::missing;
   std::int64_t size[] = {0};
-  on_all_ranks(communicator, [&] {
-    if (communicator.is_root()) size[0] = size_without_checksum(path, kind);
-  });
+  on_root(communicator, [&] { size[0] = size_without_checksum(path, kind); });
   communicator.broadcast(std::span<std::int64_t>(size));
   return line == line_for(kind, size[0], checksum(path, size[0], communicator)) ? ChecksumState::valid
                                                                                 : ChecksumState::invalid;
@@ -200,8 +190,7 @@ void append_result_checksum(const std::string& path, const Communicator& communi
 
 bool require_intact(const std::string& path) {
   const ChecksumState checksum_state = verify_checksum(path, "result");
-  if (checksum_state == ChecksumState::invalid)
-    throw FileError(fmt::format("{} is damaged: its checksum does not match", path));
+  if (checksum_state == ChecksumState::invalid) throw FileError("{} is damaged: its checksum does not match", path);
   if (checksum_state == ChecksumState::valid) return true;
   require_readable(path, [&](const auto& report) { ResultReader(path).read_everything(report); });
   return false;

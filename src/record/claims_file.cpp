@@ -1,6 +1,5 @@
 // Writing the claims and the status `complete` to a result file by one process, and reading claims.
 // Tested by tests/record/claims_test.cpp.
-#include <fmt/format.h>
 
 #include "parallel/mpi_handle.hpp"
 #include "record/claims.hpp"
@@ -10,12 +9,12 @@ namespace bathline {
 
 namespace {
 
-struct TextVariable {
-  const char* name;
-  const char* long_name;
-  std::string ClaimResult::*member;
+template <class Value>
+struct ClaimVariable {
+  const char *name, *long_name;
+  Value ClaimResult::*member;
 };
-constexpr TextVariable text_variables[] = {
+constexpr ClaimVariable<std::string> text_variables[] = {
     {"name", "name of the claim", &ClaimResult::name},
     {"quantity", "measured quantity", &ClaimResult::quantity},
     {"source", "source of the claim", &ClaimResult::source},
@@ -23,12 +22,7 @@ constexpr TextVariable text_variables[] = {
     {"problem", "why the quantity could not be measured, or what is unexpected", &ClaimResult::problem},
 };
 
-struct NumberVariable {
-  const char* name;
-  const char* long_name;
-  double ClaimResult::*member;
-};
-constexpr NumberVariable number_variables[] = {
+constexpr ClaimVariable<double> number_variables[] = {
     {"measured", "measured value", &ClaimResult::measured},
     {"expected", "expected value", &ClaimResult::expected},
     {"lower", "lower bound that the claim allows", &ClaimResult::lower},
@@ -36,12 +30,7 @@ constexpr NumberVariable number_variables[] = {
     {"uncertainty", "derived uncertainty of the claimed value", &ClaimResult::uncertainty},
 };
 
-struct FlagVariable {
-  const char* name;
-  const char* long_name;
-  bool ClaimResult::*member;
-};
-constexpr FlagVariable flag_variables[] = {
+constexpr ClaimVariable<bool> flag_variables[] = {
     {"passed", "1 if the claim passed", &ClaimResult::passed},
     {"supported", "0 if the recipe expects the statement to fail", &ClaimResult::supported},
 };
@@ -88,8 +77,7 @@ std::vector<ClaimResult> read_claims(const ResultReader& file) {
   std::vector<ClaimResult> claims(file.read("claims/claim").values.size());
   const auto fill = [&](const auto& variable, const auto& values) {
     if (values.size() != claims.size()) {
-      throw FileError(
-          fmt::format("claims/{} of {} does not have one value for each claim", variable.name, file.path()));
+      throw FileError("claims/{} of {} does not have one value for each claim", variable.name, file.path());
     }
     for (std::size_t i = 0; i < claims.size(); ++i) claims[i].*variable.member = values[i];
   };

@@ -192,9 +192,9 @@ void read_everything(const hdf5::File& file, const std::string& path, const Repo
       read_values(variable, [&] { report(where); });
     });
   } catch (const hdf5::Failure& failure) {
-    throw FileError(fmt::format("{} of {} cannot be read: {}", where, path, failure.what()));
+    throw FileError("{} of {} cannot be read: {}", where, path, failure.what());
   } catch (const std::bad_alloc&) {
-    throw FileError(fmt::format("{} of {} cannot be read: it is larger than the memory", where, path));
+    throw FileError("{} of {} cannot be read: it is larger than the memory", where, path);
   }
 }
 

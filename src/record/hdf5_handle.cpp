@@ -2,7 +2,6 @@
 // Tested by tests/record/result_file_test.cpp.
 #include "record/hdf5_handle.hpp"
 
-#include <cctype>
 #include <string_view>
 
 namespace bathline::hdf5 {

@@ -6,7 +6,6 @@
 #include <hdf5_hl.h>
 
 #include <stdexcept>
-#include <string>
 #include <utility>
 
 namespace bathline::hdf5 {

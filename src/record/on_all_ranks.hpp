@@ -10,5 +10,10 @@ namespace bathline {
 /// Calls `work` on every rank. If it throws on any, all ranks throw FileError with the reason of the lowest such rank.
 /// @note Collective.
 void on_all_ranks(const Communicator& communicator, const std::function<void()>& work);
+/// The same with work on rank 0 alone.
+inline void on_root(const Communicator& communicator, const std::function<void()>& work) {
+  on_all_ranks(
+      communicator, communicator.is_root() ? work : [] {});
+}
 
 }  // namespace bathline

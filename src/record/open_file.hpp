@@ -5,7 +5,6 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "parallel/mpi_handle.hpp"
 #include "record/hdf5_handle.hpp"

@@ -4,7 +4,6 @@
 #include <mpi.h>
 
 #include <ctime>
-#include <utility>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>

@@ -8,11 +8,11 @@
 #include <functional>
 #include <span>
 #include <stdexcept>
+#include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-
-#include "record/statistic.hpp"
 
 namespace bathline {
 
@@ -23,10 +23,66 @@ constexpr std::int64_t max_values_at_once = std::int64_t{1} << 22;
 constexpr std::size_t max_names_in_a_message = 20;
 
 /// Why a quantity cannot be measured.
-class Unmeasurable : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
+struct Unmeasurable : std::runtime_error {
+  template <class... Values>
+  explicit Unmeasurable(fmt::format_string<Values...> message, Values&&... values)
+      : std::runtime_error(fmt::format(message, std::forward<Values>(values)...)) {}
 };
+
+/// Running statistics of a set of values, each with the coordinate (time) of its row. Means and slope are updated
+/// around the running mean (Welford), so that a small drift of a large energy keeps its significant digits.
+struct Statistic {
+  std::int64_t count = 0;
+  double first = 0.0, last = 0.0;
+  double min = std::numeric_limits<double>::infinity(), max = -min;
+  double min_at = 0.0, max_at = 0.0;  // coordinates of the first such values
+  double mean = 0.0, mean_square = 0.0, mean_coordinate = 0.0;
+  double coordinate_variation = 0.0;        // sum (t - mean t)^2
+  double covariation = 0.0;                 // sum (t - mean t) (x - mean x)
+  std::optional<double> undefined_at = {};  // coordinate of the first NaN
+
+  void add(double coordinate, std::span<const double> row) {
+    for (const double x : row) {
+      if (std::isnan(x) && !undefined_at) undefined_at = coordinate;
+      if (count == 0) first = x;
+      last = x;
+      if (x < min) std::tie(min, min_at) = std::pair(x, coordinate);
+      if (x > max) std::tie(max, max_at) = std::pair(x, coordinate);
+      const auto n = static_cast<double>(++count);
+      mean_square += (x * x - mean_square) / n;
+      const double dt = coordinate - mean_coordinate;
+      mean_coordinate += dt / n;
+      coordinate_variation += dt * (coordinate - mean_coordinate);
+      mean += (x - mean) / n;
+      covariation += dt * (x - mean);
+    }
+  }
+};
+
+constexpr struct {
+  const char *name, *doc;
+  double (*value)(const Statistic&);
+} all_statistics[] = {
+    {"first", "first value", [](const Statistic& s) { return s.first; }},
+    {"last", "last value", [](const Statistic& s) { return s.last; }},
+    {"min", "smallest value", [](const Statistic& s) { return s.min; }},
+    {"max", "largest value", [](const Statistic& s) { return s.max; }},
+    {"min_at", "time of the first smallest value, or its coordinate on another first dimension",
+     [](const Statistic& s) { return s.min_at; }},
+    {"max_at", "time of the first largest value", [](const Statistic& s) { return s.max_at; }},
+    {"mean", "mean of the values, each with the same weight", [](const Statistic& s) { return s.mean; }},
+    {"rms", "square root of the mean square", [](const Statistic& s) { return std::sqrt(s.mean_square); }},
+    {"max_abs", "largest magnitude", [](const Statistic& s) { return std::max(std::abs(s.min), std::abs(s.max)); }},
+    {"peak_to_peak", "largest value minus smallest value", [](const Statistic& s) { return s.max - s.min; }},
+    {"slope", "slope of the least-squares line over time, or over another first dimension",
+     [](const Statistic& s) { return s.covariation / s.coordinate_variation; }},
+    {"count", "number of values", [](const Statistic& s) { return static_cast<double>(s.count); }},
+};
+
+double value_of(const Statistic& statistic, const std::string& name) {
+  return std::ranges::find(all_statistics, name, [](const auto& entry) { return std::string(entry.name); })
+      ->value(statistic);
+}
 
 bool is_statistic(const std::string& name) {
   const auto& names = statistics();
@@ -127,7 +183,7 @@ Target find_target(const ResultReader& file, const ParsedQuantity& quantity) {
     parts.push_back(quantity.statistic);
     if (auto path = find_variable(file, "", parts)) return {*path, ""};
   }
-  throw Unmeasurable(why_not_found(file, quantity.parts));
+  throw Unmeasurable("{}", why_not_found(file, quantity.parts));
 }
 
 std::string last_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
@@ -164,13 +220,13 @@ Component component_of(const ResultReader& file, const std::string& path, std::s
   Component component;
   for (const auto length : shape) component.length *= length;
   if (indices.size() > shape.size()) {
-    throw Unmeasurable(fmt::format("`{}` takes at most {} indices", path, shape.size()));
+    throw Unmeasurable("`{}` takes at most {} indices", path, shape.size());
   }
   for (std::size_t i = 0; i < indices.size(); ++i) {
     if (indices[i] >= shape[i]) {
       const std::string dimension = last_name(file.scale(path, first_dimension + i));
-      throw Unmeasurable(fmt::format("index {} of `{}` is out of range: dimension `{}` has {}", indices[i], path,
-                                     dimension, shape[i]));
+      throw Unmeasurable("index {} of `{}` is out of range: dimension `{}` has {}", indices[i], path, dimension,
+                         shape[i]);
     }
     component.length /= shape[i];
     component.offset += indices[i] * component.length;
@@ -183,16 +239,15 @@ std::vector<bool> rows_inside(const std::optional<Window>& window, const std::ve
                               std::int64_t rows, const std::string& path) {
   std::vector<bool> inside(static_cast<std::size_t>(rows), true);
   if (!window || rows == 0) return inside;
-  if (coordinate.empty())
-    throw Unmeasurable(fmt::format("`{}` has no coordinate by which rows could be selected", path));
+  if (coordinate.empty()) throw Unmeasurable("`{}` has no coordinate by which rows could be selected", path);
   const auto [min, max] = std::minmax_element(coordinate.begin(), coordinate.end());
   const double slack = window_slack * (*max - *min);
   for (std::size_t row = 0; row < inside.size(); ++row) {
     inside[row] = coordinate[row] >= window->from - slack && coordinate[row] <= window->until + slack;
   }
   if (std::find(inside.begin(), inside.end(), true) == inside.end()) {
-    throw Unmeasurable(fmt::format("no entry of `{}` lies between {} and {}; its coordinate is from {} to {}", path,
-                                   window->from, window->until, *min, *max));
+    throw Unmeasurable("no entry of `{}` lies between {} and {}; its coordinate is from {} to {}", path, window->from,
+                       window->until, *min, *max);
   }
   return inside;
 }
@@ -218,14 +273,14 @@ Column subtrahend_of(const ResultReader& file, const ParsedQuantity& quantity, c
   const auto shape = file.shape(path);
   Column subtrahend = column_of(file, path, std::span(shape).subspan(1), quantity.indices);
   if (shape.front() != file.shape(column.path).front() || subtrahend.component.length != column.component.length) {
-    throw Unmeasurable(fmt::format("`{}` and `{}` have different numbers of values", column.path, path));
+    throw Unmeasurable("`{}` and `{}` have different numbers of values", column.path, path);
   }
   const std::string scale = coordinate_path(file, path);
   const std::vector<double> other = coordinate_of(file, scale);
   const double slack = coordinate.empty() ? 0.0 : window_slack * std::abs(coordinate.back() - coordinate.front());
   const auto is_close = [&](double a, double b) { return std::abs(a - b) <= slack; };
   if (!std::equal(coordinate.begin(), coordinate.end(), other.begin(), other.end(), is_close)) {
-    throw Unmeasurable(fmt::format("the rows of `{}` and `{}` have different coordinates", column.path, path));
+    throw Unmeasurable("the rows of `{}` and `{}` have different coordinates", column.path, path);
   }
   return subtrahend;
 }
@@ -256,9 +311,9 @@ Statistic collect(const ResultReader& file, const Column& column, const std::opt
 }
 
 double only_value(const std::string& path, const Statistic& statistic) {
-  if (statistic.count() == 1) return statistic.first();
-  throw Unmeasurable(fmt::format("`{}` has {} values here; select one by indices or by a statistic ({})", path,
-                                 statistic.count(), fmt::join(statistics(), ", ")));
+  if (statistic.count == 1) return statistic.first;
+  throw Unmeasurable("`{}` has {} values here; select one by indices or by a statistic ({})", path, statistic.count,
+                     fmt::join(statistics(), ", "));
 }
 
 /// Whether `minus` is subtracted from every row before the statistic of `quantity` is computed.
@@ -279,17 +334,17 @@ double value_of(const ResultReader& file, const ParsedQuantity& quantity, const 
   const auto shape = file.shape(path);
   std::span<const std::int64_t> indices = quantity.indices;
   if (shape.empty()) {
-    if (!indices.empty() || window) throw Unmeasurable(fmt::format("`{}` is a single number", path));
+    if (!indices.empty() || window) throw Unmeasurable("`{}` is a single number", path);
     Statistic statistic;
     statistic.add(0.0, file.read(path).values);
-    return name.empty() ? statistic.first() : statistic.value(name);
+    return name.empty() ? statistic.first : value_of(statistic, name);
   }
 
   const std::string scale = coordinate_path(file, path);
   const std::vector<double> coordinate = coordinate_of(file, scale);
   const std::int64_t rows = shape.front();
   if (!coordinate.empty() && static_cast<std::int64_t>(coordinate.size()) != rows) {
-    throw Unmeasurable(fmt::format("`{}` and its coordinate `{}` have different lengths", path, scale));
+    throw Unmeasurable("`{}` and its coordinate `{}` have different lengths", path, scale);
   }
   auto inside = rows_inside(window, coordinate, rows, path);
   if (name.empty() && !window && !is_over_time(file, path) && !indices.empty()) {
@@ -300,50 +355,34 @@ double value_of(const ResultReader& file, const ParsedQuantity& quantity, const 
   }
   const bool needs_coordinate = name == "slope" || name == "min_at" || name == "max_at";
   if (needs_coordinate && coordinate.empty() && rows > 0) {
-    throw Unmeasurable(fmt::format("`{}` has no coordinate, which `{}` needs", path, name));
+    throw Unmeasurable("`{}` has no coordinate, which `{}` needs", path, name);
   }
   const Column column = column_of(file, path, std::span(shape).subspan(1), indices);
   std::optional<Column> subtrahend;
   if (minus != nullptr) subtrahend = subtrahend_of(file, *minus, column, coordinate);
   const Statistic statistic = collect(file, column, subtrahend, inside, coordinate);
 
-  if (statistic.count() == 0 && name != "count") throw Unmeasurable(fmt::format("`{}` is empty", path));
-  if (statistic.undefined_at()) {
-    throw Unmeasurable(fmt::format("`{}` is NaN at {} {}", path, scale.empty() ? "entry" : last_name(scale),
-                                   *statistic.undefined_at()));
+  if (statistic.count == 0 && name != "count") throw Unmeasurable("`{}` is empty", path);
+  if (statistic.undefined_at) {
+    throw Unmeasurable("`{}` is NaN at {} {}", path, scale.empty() ? "entry" : last_name(scale),
+                       *statistic.undefined_at);
   }
   if (name.empty()) return only_value(path, statistic);
   if ((name == "first" || name == "last") && column.component.length > 1) {
-    throw Unmeasurable(
-        fmt::format("`{}` of `{}` needs indices: it has {} components", name, path, column.component.length));
+    throw Unmeasurable("`{}` of `{}` needs indices: it has {} components", name, path, column.component.length);
   }
-  if (name == "slope" && !statistic.has_slope()) {
-    throw Unmeasurable(fmt::format("a slope of `{}` needs two different values of `{}`", path, last_name(scale)));
+  if (name == "slope" && !(statistic.coordinate_variation > 0.0)) {
+    throw Unmeasurable("a slope of `{}` needs two different values of `{}`", path, last_name(scale));
   }
-  return statistic.value(name);
+  return value_of(statistic, name);
 }
-
-constexpr std::pair<const char*, const char*> documented_statistics[] = {
-    {"first", "first value"},
-    {"last", "last value"},
-    {"min", "smallest value"},
-    {"max", "largest value"},
-    {"min_at", "time of the first smallest value, or its coordinate on another first dimension"},
-    {"max_at", "time of the first largest value"},
-    {"mean", "mean of the values, each with the same weight"},
-    {"rms", "square root of the mean square"},
-    {"max_abs", "largest magnitude"},
-    {"peak_to_peak", "largest value minus smallest value"},
-    {"slope", "slope of the least-squares line over time, or over another first dimension"},
-    {"count", "number of values"},
-};
 
 }  // namespace
 
 const std::vector<std::string>& statistics() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all;
-    for (const auto& [name, doc] : documented_statistics) all.emplace_back(name);
+    for (const auto& statistic : all_statistics) all.emplace_back(statistic.name);
     return all;
   }();
   return names;
@@ -354,7 +393,7 @@ std::string describe_statistics() {
       "statistics\n"
       "  The last part of a quantity, as in open.q[0].max_abs: one number of all values in the window of time from\n"
       "  `from` to `until`. Without a statistic a quantity must be a single number.\n\n";
-  for (const auto& [name, doc] : documented_statistics) text += fmt::format("  {:<12}  {}\n", name, doc);
+  for (const auto& [name, doc, value] : all_statistics) text += fmt::format("  {:<12}  {}\n", name, doc);
   return text;
 }
 

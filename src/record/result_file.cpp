@@ -1,9 +1,6 @@
 // The interface of result files: attributes, small arrays, lists of texts.
 #include "record/result_file.hpp"
 
-#include <functional>
-#include <stdexcept>
-
 #include "record/hdf5_layout.hpp"
 #include "record/open_file.hpp"
 #include "record/dimension_scale.hpp"

@@ -1,10 +1,11 @@
 // The HDF5 file of a run: groups of variables with dimension scales and attributes, readable by xarray.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -19,6 +20,9 @@ namespace bathline {
 class FileError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
+  template <class... Values>
+  requires(sizeof...(Values) > 0) explicit FileError(fmt::format_string<Values...> message, Values&&... values)
+      : std::runtime_error(fmt::format(message, std::forward<Values>(values)...)) {}
 };
 
 /// A file contains links to other files, or cyclic links.

@@ -28,21 +28,21 @@ struct ResultReader::State {
     try {
       return work();
     } catch (const hdf5::Failure& failure) {
-      throw FileError(fmt::format("cannot read {} of {}: {}", what, path, failure.what()));
+      throw FileError("cannot read {} of {}: {}", what, path, failure.what());
     } catch (const std::bad_alloc&) {
-      throw FileError(fmt::format("cannot read {} of {}: it is larger than the memory", what, path));
+      throw FileError("cannot read {} of {}: it is larger than the memory", what, path);
     } catch (const std::length_error&) {
-      throw FileError(fmt::format("cannot read {} of {}: its declared size is invalid", what, path));
+      throw FileError("cannot read {} of {}: its declared size is invalid", what, path);
     }
   }
 
   hdf5::Dataset open(const std::string& variable) const {
-    if (!hdf5::exists(file.id(), variable)) throw FileError(fmt::format("{} has no {}", path, variable));
+    if (!hdf5::exists(file.id(), variable)) throw FileError("{} has no {}", path, variable);
     return hdf5::open(file.id(), variable);
   }
 
   hdf5::Object open_object(const std::string& object) const {
-    if (!hdf5::exists(file.id(), object)) throw FileError(fmt::format("{} has no {}", path, object));
+    if (!hdf5::exists(file.id(), object)) throw FileError("{} has no {}", path, object);
     return hdf5::Object(hdf5::check(H5Oopen(file.id(), object.c_str(), H5P_DEFAULT), "opening"));
   }
 
@@ -110,12 +110,12 @@ ResultReader::ResultReader(const std::string& path) : state_(std::make_shared<St
   state_->path = path;
   struct stat status {};
   if (stat(path.c_str(), &status) != 0 || access(path.c_str(), R_OK) != 0) {
-    throw FileError(fmt::format("cannot read {}: {}", path, system_error_message(errno)));
+    throw FileError("cannot read {}: {}", path, system_error_message(errno));
   }
-  if (S_ISDIR(status.st_mode)) throw FileError(fmt::format("cannot read {}: {}", path, system_error_message(EISDIR)));
-  if (!S_ISREG(status.st_mode)) throw FileError(fmt::format("cannot read {}: it is not a regular file", path));
+  if (S_ISDIR(status.st_mode)) throw FileError("cannot read {}: {}", path, system_error_message(EISDIR));
+  if (!S_ISREG(status.st_mode)) throw FileError("cannot read {}: it is not a regular file", path);
   if (H5Fis_hdf5(path.c_str()) <= 0) {
-    throw FileError(fmt::format("cannot read {}: it is not an HDF5 file, or its writer was killed early", path));
+    throw FileError("cannot read {}: it is not an HDF5 file, or its writer was killed early", path);
   }
   state_->reading("the beginning", [&] {
     const hdf5::PropertyList access_list(hdf5::check(H5Pcreate(H5P_FILE_ACCESS), "creating properties"));
@@ -278,7 +278,7 @@ bool ResultReader::has_attribute(const std::string& name, const std::string& obj
 
 std::string ResultReader::attribute(const std::string& name, const std::string& object) const {
   if (!has_attribute(name, object)) {
-    throw FileError(fmt::format("{} has no attribute {} of {}", state_->path, name, object));
+    throw FileError("{} has no attribute {} of {}", state_->path, name, object);
   }
   return state_->reading(name, [&] { return text_attribute(state_->open_object(object), name); });
 }
