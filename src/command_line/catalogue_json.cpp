@@ -1,13 +1,12 @@
 // The catalogues and the keys of recipes as JSON.
 // Tested by tests/command_line/reference_test.py.
-#include "command_line/catalogue_json.hpp"
+#include "command_line/commands.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "driver/json_text.hpp"
 #include "recipe/describe.hpp"

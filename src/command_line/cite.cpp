@@ -1,6 +1,6 @@
 // Finding citation keys in recipes and catalogues.
 // Tested by tests/command_line/cite_test.py.
-#include "command_line/cite.hpp"
+#include "command_line/commands.hpp"
 
 #include <fmt/format.h>
 

@@ -12,24 +12,14 @@
 #include <charconv>
 #include <filesystem>
 #include <map>
-#include <optional>
 #include <utility>
 
-#include "command_line/catalogue_json.hpp"
-#include "command_line/cite.hpp"
-#include "command_line/generated_help.hpp"
-#include "command_line/json_log.hpp"
-#include "command_line/list_and_describe.hpp"
-#include "command_line/plot.hpp"
-#include "command_line/serve.hpp"
+#include "command_line/commands.hpp"
 #include "driver/checkpoints.hpp"
 #include "driver/convert.hpp"
-#include "driver/import.hpp"
 #include "driver/prepared_run.hpp"
 #include "driver/recipe_library.hpp"
 #include "driver/run.hpp"
-#include "driver/sweep_run.hpp"
-#include "driver/verify.hpp"
 #include "record/claims.hpp"
 #include "record/provenance.hpp"
 #include "text/printable_text.hpp"

@@ -1,6 +1,6 @@
 // The manual page and the shell completion, generated from the description of the command line.
 // Tested by tests/install/install_test.py.
-#include "command_line/generated_help.hpp"
+#include "command_line/commands.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

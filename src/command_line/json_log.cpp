@@ -1,6 +1,6 @@
 // Writing the log to a file as lines of JSON.
 // Tested by tests/command_line/log_test.py.
-#include "command_line/json_log.hpp"
+#include "command_line/commands.hpp"
 
 #include <fmt/format.h>
 #include <spdlog/sinks/base_sink.h>

@@ -1,12 +1,11 @@
 // The output of `bathline list` and `bathline describe`.
 // Tested by tests/command_line/commands_test.py.
-#include "command_line/list_and_describe.hpp"
+#include "command_line/commands.hpp"
 
 #include <fmt/format.h>
 
 #include <filesystem>
 #include <system_error>
-#include <vector>
 
 #include "driver/recipe_library.hpp"
 #include "formula/parser.hpp"

@@ -1,6 +1,6 @@
 // Starting the plotting script.
 // Tested by tests/command_line/plot_test.py.
-#include "command_line/plot.hpp"
+#include "command_line/commands.hpp"
 
 #include <fmt/format.h>
 #include <spawn.h>
@@ -11,7 +11,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
-#include <vector>
 
 #include "driver/data_folder.hpp"
 #include "recipe/mistakes.hpp"
@@ -42,8 +41,7 @@ int plot_result(const PlotRequest& request) {
   pid_t child = 0;
   if (const int reason = posix_spawnp(&child, arguments.front(), nullptr, nullptr, arguments.data(), environ)) {
     throw UsageError(
-        fmt::format("cannot start the Python interpreter {}: {}; set BATHLINE_PYTHON to one with h5py and "
-                    "matplotlib",
+        fmt::format("cannot start the Python interpreter {}: {}; set BATHLINE_PYTHON to one with h5py and matplotlib",
                     words.front(), std::generic_category().message(reason)));
   }
   int status = 0;

@@ -1,6 +1,6 @@
 // Requests on standard input and replies on standard output.
 // Tested by tests/command_line/serve_test.py.
-#include "command_line/serve.hpp"
+#include "command_line/commands.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -18,8 +18,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "command_line/command_line.hpp"
 #include "command_line/live_session.hpp"

@@ -2,7 +2,6 @@
 // Tested by tests/command_line/resume_test.py.
 #include "driver/checkpoints.hpp"
 
-#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
@@ -199,7 +198,7 @@ void restore_from(const CheckpointReader* from, const std::function<void()>& wor
     work();
   } catch (const std::out_of_range& what) {
     if (from == nullptr) throw;
-    throw FileError(fmt::format("{} does not match its own recipe: {}", from->path(), what.what()));
+    throw FileError("{} does not match its own recipe: {}", from->path(), what.what());
   }
 }
 

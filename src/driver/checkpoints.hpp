@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <string>
 

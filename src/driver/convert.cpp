@@ -1,16 +1,17 @@
-// Converting an environment of a recipe and writing the new recipe.
+// Converting an environment of a recipe, or a bath of another program, and writing it as recipes have it.
 // Tested by tests/command_line/convert_test.py.
+// Tested by tests/command_line/import_test.py.
 #include "driver/convert.hpp"
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
-#include <optional>
+#include <ranges>
 #include <set>
 #include <sstream>
+#include <utility>
 
 #include "driver/experiment.hpp"
 #include "driver/prepared_run.hpp"
@@ -19,6 +20,7 @@
 #include "model/kernels/adaptive_quadrature.hpp"
 #include "model/kernels/kernel_input.hpp"
 #include "model/table_file.hpp"
+#include "parallel/text_file.hpp"
 #include "text/printable_text.hpp"
 #include "recipe/toml_writer.hpp"
 
@@ -92,20 +94,25 @@ std::string attachment_keys(const Section& section) {
                      numbers.empty() ? "" : fmt::format("parameters = {{ {} }}\n", numbers));
 }
 
-}  // namespace
-
-void require_absent(const fs::path& path) {
+/// Writes a file and, if there are rows, their table beside it. Without `overwrite` neither may exist.
+void write_with_table(const fs::path& path, const std::string& text, const fs::path& table, const std::string& rows,
+                      bool overwrite) {
+  std::vector<std::pair<fs::path, std::string>> files{{path, text}};
+  if (!rows.empty()) files.emplace_back(table, rows);
   std::error_code ignored;
-  if (fs::exists(path, ignored))
-    throw UsageError(fmt::format("{} exists already; --overwrite replaces it", path.string()));
+  for (const auto& [name, content] : files) {
+    if (!overwrite && fs::exists(name, ignored))
+      throw UsageError(fmt::format("{} exists already; --overwrite replaces it", name.string()));
+  }
+  for (const auto& [name, content] : std::views::reverse(files)) {
+    std::ofstream file(name);
+    file << content;
+    file.close();
+    if (!file) throw UsageError(fmt::format("cannot write {}", name.string()));
+  }
 }
 
-void write_new_file(const fs::path& path, const std::string& text) {
-  std::ofstream file(path);
-  file << text;
-  file.close();
-  if (!file) throw UsageError(fmt::format("cannot write {}", path.string()));
-}
+}  // namespace
 
 void convert_recipe(const ConvertRequest& request, const Program& program) {
   const Communicator& world = program.communicator();
@@ -141,14 +148,9 @@ void convert_recipe(const ConvertRequest& request, const Program& program) {
     } catch (const UnsuitableFunction& error) {
       throw UsageError(error.what());
     }
-    const bool has_table = !equivalent.rows.empty();
-    if (!request.overwrite) {
-      require_absent(target);
-      if (has_table) require_absent(table);
-    }
-    if (has_table) write_new_file(table, equivalent.rows);
-    write_new_file(target, with_environment(recipe.resolved, index, equivalent.keys));
-    if (has_table) {
+    write_with_table(target, with_environment(recipe.resolved, index, equivalent.keys), table, equivalent.rows,
+                     request.overwrite);
+    if (!equivalent.rows.empty()) {
       spdlog::info("{}: `{}` is now a {} of {}, read from {}", target.string(), request.environment, request.to,
                    counted(static_cast<std::int64_t>(equivalent.size), request.to == "star" ? "oscillator" : "site"),
                    table.string());
@@ -156,6 +158,33 @@ void convert_recipe(const ConvertRequest& request, const Program& program) {
       spdlog::info("{}: `{}` is now a memory of {}", target.string(), request.environment,
                    counted(static_cast<std::int64_t>(equivalent.size), "exponential"));
     }
+  });
+}
+
+void import_environments(const ImportRequest& request, const Program& program) {
+  check_on_root(program.communicator(), [&] {
+    BathSource source = request.source;
+    if (!source.file.empty()) {
+      const std::optional<std::string> text = read_text_file(source.file);
+      if (!text) throw UsageError(fmt::format("cannot read {}", source.file));
+      source.text = *text;
+    }
+    const fs::path table = request.output.empty() ? fs::path() : fs::path(request.output).replace_extension(".txt");
+    ImportedBath bath;
+    try {
+      bath = import_bath(source, table.filename().string());
+    } catch (const UnsuitableFunction& error) {
+      throw UsageError(error.what());
+    }
+    std::string text;
+    for (const std::string& note : bath.notes) text += fmt::format("# {}\n", note);
+    text += fmt::format("\n{}", bath.environments);
+    if (request.output.empty()) {
+      fmt::print("{}", text);
+      return;
+    }
+    write_with_table(request.output, text, table, bath.rows, request.overwrite);
+    for (const std::string& note : bath.notes) spdlog::info("{}", note);
   });
 }
 

@@ -1,18 +1,13 @@
-// Writing a recipe with one environment replaced by an equivalent one.
+// Writing a recipe with one environment replaced by an equivalent one, or the environments of another program.
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "driver/program.hpp"
+#include "model/kernels/bath_import.hpp"
 
 namespace bathline {
-
-/// Throws UsageError if the file exists.
-void require_absent(const std::filesystem::path& path);
-/// Throws UsageError if the file cannot be written.
-void write_new_file(const std::filesystem::path& path, const std::string& text);
 
 struct ConvertRequest {
   std::string recipe;                 ///< path
@@ -27,5 +22,15 @@ struct ConvertRequest {
 /// exponentials, and beside it the table of its parameters. Throws UsageError if the conversion is impossible.
 /// @note Collective.
 void convert_recipe(const ConvertRequest& request, const Program& program);
+
+struct ImportRequest {
+  BathSource source;   ///< without its text, which is read from its file
+  std::string output;  ///< path of the TOML file; "": standard output
+  bool overwrite = false;
+};
+
+/// Reads the bath on rank 0, and writes its environments and its table. Throws UsageError if that is impossible.
+/// @note Collective.
+void import_environments(const ImportRequest& request, const Program& program);
 
 }  // namespace bathline

@@ -106,12 +106,12 @@ Experiment::Experiment(const Recipe& recipe, const Program& program, Mistakes& m
       const Section& section = recipe_.environments[index];
       const std::unique_ptr<Environment> environment = build_environment(section, 1.0, communicator(), mistakes);
       if (!environment || !section.has(kt_in_time) || environment->properties().temperature_in_time) return;
-      mistakes.add(section.where("kT"),
-                   fmt::format("kT: the temperature of `{}` cannot depend on t, since sites keep that of their start, "
-                               "and terms of one noise have no ramp of their own: give a number, or an environment of "
-                               "the kind `damper`, or a `memory` with `stiffness` and positive `rate` without "
-                               "`quantum`",
-                               environment->name()));
+      mistakes.add(
+          section.where("kT"),
+          fmt::format("kT: the temperature of `{}` cannot depend on t, since sites keep that of their start, and terms "
+                      "of one noise have no ramp of their own: give a number, or an environment of the kind `damper`, "
+                      "or a `memory` with `stiffness` and positive `rate` without `quantum`",
+                      environment->name()));
     });
   }
 }
@@ -377,8 +377,8 @@ Experiment::Diffusion Experiment::diffusion(const Case& this_case,
     const EnvironmentProperties& properties = environments[i]->properties();
     if (system_.damping && properties.temperature != environments.front()->properties().temperature) {
       return {{},
-              "the damping is given in [system] and the environments have different temperatures: set `kT` in "
-              "[system] as well"};
+              "the damping is given in [system] and the environments have different temperatures: set `kT` in [system] "
+              "as well"};
     }
     if (environments[i]->attachment().nonlinear() != nullptr) continue;
     environments[i]->attachment().add_outer(properties.temperature * properties.damping, matrix);

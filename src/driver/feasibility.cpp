@@ -9,7 +9,6 @@
 #include <cmath>
 #include <numbers>
 #include <set>
-#include <string>
 
 #include "driver/dark_motions.hpp"
 #include "recipe/describe.hpp"
@@ -89,10 +88,8 @@ Feasibility::Feasibility(const Recipe& recipe, const Experiment& experiment, Mis
   for (const Case& this_case : cases) {
     const double end = static_cast<double>(this_case.steps) * this_case.step;
     if (std::abs(end - this_case.end) <= 1e-9 * this_case.end) continue;
-    warnings_.push_back(
-        fmt::format("{}: step {} does not divide the end {}; the run ends at {}, the nearest multiple "
-                    "of the step",
-                    this_case.name, this_case.step, this_case.end, end));
+    warn("{}: step {} does not divide the end {}; the run ends at {}, the nearest multiple of the step", this_case.name,
+         this_case.step, this_case.end, end);
   }
   const auto for_each_case = [&](auto check) {
     for (std::size_t index = 0; index < cases.size(); ++index) {
@@ -143,10 +140,9 @@ std::pair<std::vector<double>, Location> Feasibility::steps_of(const Case& this_
 void Feasibility::check_system(Mistakes& mistakes) const {
   const ParticleSystem& system = experiment_.system();
   if (system.contact && !recipe_.environments.empty()) {
-    mistakes.add(
-        recipe_.environments.front().where("kind"),
-        "a contact system runs open, without environments: its damping is part of the Lagrangian, whose energy "
-        "is not conserved with an environment either");
+    mistakes.add(recipe_.environments.front().where("kind"),
+                 "a contact system runs open, without environments: its damping is part of the Lagrangian, whose "
+                 "energy is not conserved with an environment either");
   }
   Eigen::VectorXd gradient(system.size()), drag = Eigen::VectorXd::Zero(system.size());
   system.potential->gradient(system.q0, gradient);
@@ -213,10 +209,11 @@ void Feasibility::check_derivatives(std::size_t index, Mistakes& mistakes) const
   const bool is_splitting = explicit_scheme != nullptr && explicit_scheme->b.empty();
   const bool is_implicit = explicit_scheme == nullptr && !std::holds_alternative<ExactFlow>(this_case.scheme);
   const auto refuse = [&](const char* derivatives, const char* purpose, const char* others) {
-    mistakes.add(this_case.options.where("method"),
-                 fmt::format("{}: {} are not finite at the start; `{}` needs them {}, {} do not: take one of these, or "
-                             "change the start",
-                             this_case.name, derivatives, this_case.method->entry.name, purpose, others));
+    mistakes.add(
+        this_case.options.where("method"),
+        fmt::format(
+            "{}: {} are not finite at the start; `{}` needs them {}, {} do not: take one of these, or change the start",
+            this_case.name, derivatives, this_case.method->entry.name, purpose, others));
   };
   if (const char* derivatives = is_implicit ? undefined_by_position(system) : nullptr) {
     refuse(derivatives, "to solve its equations", "explicit methods such as `stoermer-verlet` and `rk4`, and `exact`,");
@@ -233,11 +230,11 @@ void Feasibility::check_contact(std::size_t index, Mistakes& mistakes) {
   const bool has_action = experiment_.system().contact.has_value();
   const std::string& name = this_case.method->entry.name;
   if (has_action && this_case.method->domain == Method::Domain::mechanical && !has_stages(this_case.scheme)) {
-    mistakes.add(this_case.options.where("method"),
-                 fmt::format("`{}` splits kinetic and potential energy and cannot advance the action z of a contact "
-                             "system; gamma, time-centred, gauss, lobatto, herglotz, rk4, the Euler methods and exact "
-                             "can",
-                             name));
+    mistakes.add(
+        this_case.options.where("method"),
+        fmt::format("`{}` splits kinetic and potential energy and cannot advance the action z of a contact system; "
+                    "gamma, time-centred, gauss, lobatto, herglotz, rk4, the Euler methods and exact can",
+                    name));
     return;
   }
   const ParticleSystem& stated = experiment_.system();
@@ -251,12 +248,11 @@ void Feasibility::check_contact(std::size_t index, Mistakes& mistakes) {
   if (this_case.method->domain != Method::Domain::contact) return;
   const ParticleSystem& system = this_case.closed ? experiment_.system() : build_problem(index).system();
   if (!system.contact) {
-    mistakes.add(
-        this_case.options.where(this_case.closed ? "on" : "method"),
-        fmt::format("`{}` needs damping that is part of the Lagrangian: a system of kind `contact`, one of kind "
-                    "`lagrangian` whose L depends on z, or an open one with C = -gamma M (all momenta decay at the "
-                    "same rate) and without a magnetic field",
-                    name));
+    mistakes.add(this_case.options.where(this_case.closed ? "on" : "method"),
+                 fmt::format("`{}` needs damping that is part of the Lagrangian: a system of kind `contact`, one of "
+                             "kind `lagrangian` whose L depends on z, or an open one with C = -gamma M (all momenta "
+                             "decay at the same rate) and without a magnetic field",
+                             name));
     return;
   }
   const auto* scheme = std::get_if<HerglotzScheme>(&this_case.scheme);
@@ -289,8 +285,8 @@ bool Feasibility::is_noise_unsupported(const Case& this_case, Mistakes& mistakes
     refuse("supports no noise for a system with a general Lagrangian or an action z: noise needs constant masses");
   } else if (system.magnetic_field != 0.0 && !std::holds_alternative<ExactFlow>(this_case.scheme)) {
     refuse(
-        "supports no noise in a magnetic field, where it would not sample the thermal state; on linear systems "
-        "`exact` does");
+        "supports no noise in a magnetic field, where it would not sample the thermal state; on linear systems `exact` "
+        "does");
   } else if (std::holds_alternative<ExactFlow>(this_case.scheme) &&
              !(system.is_linear() && experiment_.make_problem(this_case).coupled_friction().dampers().empty())) {
     refuse("supports noise only for linear systems and couplings without a drive, for which the exact flow is known");
@@ -309,11 +305,10 @@ bool Feasibility::is_unsupported(std::size_t index, Mistakes& mistakes) {
   if (is_noise_unsupported(this_case, mistakes)) return true;
   const std::size_t before = mistakes.count();
   if (!build_problem(index).damping().allFinite()) {
-    mistakes.add(
-        this_case.options.where("on"),
-        fmt::format("`{}` runs on the open system, but one of its environments implies no damping: in the long run it "
-                    "acts as a static spring; set `damping` in [system] or run it closed",
-                    this_case.name));
+    mistakes.add(this_case.options.where("on"),
+                 fmt::format("`{}` runs on the open system, but one of its environments implies no damping: in the "
+                             "long run it acts as a static spring; set `damping` in [system] or run it closed",
+                             this_case.name));
   }
   const auto* explicit_scheme = std::get_if<ExplicitScheme>(&this_case.scheme);
   if (experiment_.system().lagrangian && explicit_scheme != nullptr) {
@@ -341,20 +336,18 @@ bool Feasibility::is_unsupported(std::size_t index, Mistakes& mistakes) {
       const bool starts_aside = environment->attachment().around().has_value();
       if (starts_aside && (!this_case.closed || properties.sites == 0)) {
         reason = fmt::format(
-            "`{}` has no sites that could start `around` a value: run it closed as a line, a bath or a "
-            "sum of terms",
+            "`{}` has no sites that could start `around` a value: run it closed as a line, a bath or a sum of terms",
             environment->name());
       } else if (this_case.closed && properties.white_damping == 0.0) {
         continue;
       } else if (coupling->depends_on_time()) {
         reason = fmt::format(
-            "as white friction `{}` cannot have a `couple` that depends on t; in closed runs lines, "
-            "baths and memories can",
+            "as white friction `{}` cannot have a `couple` that depends on t; in closed runs lines, baths and memories "
+            "can",
             environment->name());
       } else if (!std::isfinite(properties.damping)) {
         reason = fmt::format(
-            "`{}` implies no damping for an open run: in the long run it acts as a static spring; "
-            "run it closed",
+            "`{}` implies no damping for an open run: in the long run it acts as a static spring; run it closed",
             environment->name());
       }
       if (!reason.empty()) mistakes.add(this_case.options.where("on"), fmt::format("{}: {}", this_case.name, reason));
@@ -493,13 +486,12 @@ void Feasibility::check_memory(Mistakes& mistakes) {
     const Section& section = recipe_.environments[largest];
     constexpr double gibibyte = 1 << 30;
     const std::string name = fmt::format("{}", fmt::join(site_names, " and "));
-    mistakes.add(
-        section.where(size_key(section)),
-        fmt::format("{:.0f} {} need {:.1f} GiB on a {} that has {:.1f} GiB free; about {:.0f} {} would fit; use "
-                    "fewer, or more {}",
-                    sites, name, memory.needed / gibibyte, memory.is_rank_limit ? "rank" : "node",
-                    memory.available / gibibyte, std::floor(memory.available / memory.needed * sites), name,
-                    memory.is_rank_limit ? "ranks" : "nodes"));
+    mistakes.add(section.where(size_key(section)),
+                 fmt::format("{:.0f} {} need {:.1f} GiB on a {} that has {:.1f} GiB free; about {:.0f} {} would fit; "
+                             "use fewer, or more {}",
+                             sites, name, memory.needed / gibibyte, memory.is_rank_limit ? "rank" : "node",
+                             memory.available / gibibyte, std::floor(memory.available / memory.needed * sites), name,
+                             memory.is_rank_limit ? "ranks" : "nodes"));
     return;
   }
 }
@@ -516,8 +508,8 @@ void Feasibility::check_section(Mistakes& mistakes) const {
     const double bytes = points * static_cast<double>(sizeof(double) * (1 + 2 * experiment_.system().size()));
     mistakes.add(
         recipe_.output.table("poincare_section").where("period"),
-        fmt::format("period = {}: `{}` would record {:.3g} points, {:.3g} GB, in {} steps of {}; take a "
-                    "period of at least {:.3g}",
+        fmt::format("period = {}: `{}` would record {:.3g} points, {:.3g} GB, in {} steps of {}; take a period of at "
+                    "least {:.3g}",
                     section->period, this_case.name, points, bytes / 1e9, this_case.steps, this_case.step, min_period));
     return;
   }
@@ -557,17 +549,17 @@ void Feasibility::check_stability(std::size_t index, Mistakes& mistakes) {
       limit = stability_limit(experiment_.make_closed_problem(this_case, step), *this_case.method, this_case.options);
     }
     if (limit.never_stable) {
-      warnings_.push_back(fmt::format("{}: {} is unstable with every step size for this system; its energy will grow",
-                                      this_case.name, this_case.method->entry.name));
+      warn("{}: {} is unstable with every step size for this system; its energy will grow", this_case.name,
+           this_case.method->entry.name);
       return;
     }
     if (step <= limit.largest_step * (1.0 + 1e-9)) continue;
     const std::string what = fmt::format("{}: step = {} is beyond the stability limit {:.10g} of {}", this_case.name,
                                          step, limit.largest_step, this_case.method->entry.name);
     if (!limit.is_linear) {
-      warnings_.push_back(what + " for the system linearised at the start");
+      warn("{} for the system linearised at the start", what);
     } else if (this_case.options.boolean("allow_unstable")) {
-      warnings_.push_back(what);
+      warn("{}", what);
     } else {
       mistakes.add(where, what + "; take a smaller step, or set `allow_unstable = true` to run it anyway");
     }
@@ -590,7 +582,7 @@ void Feasibility::check_stability(std::size_t index, Mistakes& mistakes) {
       if (is_beyond && !this_case.options.boolean("allow_unstable")) {
         mistakes.add(where, what + "; take a smaller step, or set `allow_unstable = true` to run it anyway");
       } else {
-        warnings_.push_back(what);
+        warn("{}", what);
       }
     }
   }
@@ -624,22 +616,22 @@ void Feasibility::warn_of_unused_keys() {
     ignores_temperature = ignores_temperature || lacks_temperature;
   }
   if (!runs.empty()) {
-    warnings_.push_back(fmt::format(
+    warn(
         "closed runs leave out the {} of [system], which {} for open runs: {}; in closed runs white friction and its "
         "noise are an environment of the kind `damper`",
         !ignores_temperature ? "damping"
         : ignores_damping    ? "damping and `kT`"
                              : "`kT`",
-        ignores_damping && ignores_temperature ? "are" : "is", fmt::join(runs, ", ")));
+        ignores_damping && ignores_temperature ? "are" : "is", fmt::join(runs, ", "));
   }
   if (ignores_temperature || !has_temperature || starts_at_it) return;
   for (std::size_t index = 0; index < problems_.size(); ++index) {
     const Case& this_case = experiment_.readable_cases()[index];
     if (!this_case.closed && this_case.noise && build_problem(index).is_damped()) return;
   }
-  warnings_.push_back(
-      "`kT` in [system] has no effect: only open damped runs and thermal starts use it; an environment of closed "
-      "runs has its own `kT`");
+  warn(
+      "`kT` in [system] has no effect: only open damped runs and thermal starts use it; an environment of closed runs "
+      "has its own `kT`");
 }
 
 void Feasibility::warn_of_unused_starts(const Case& open_case) {
@@ -647,10 +639,8 @@ void Feasibility::warn_of_unused_starts(const Case& open_case) {
     const Section& section = recipe_.environments[index];
     for (const char* key : {"w0", "v0"}) {
       if (!section.has(key)) continue;
-      warnings_.push_back(
-          fmt::format("{}: `{}` of `{}` has no effect in this open run, which contains the damping of the line but not "
-                      "its motion",
-                      open_case.name, key, section.text("name")));
+      warn("{}: `{}` of `{}` has no effect in this open run, which contains the damping of the line but not its motion",
+           open_case.name, key, section.text("name"));
     }
   }
 }
@@ -662,10 +652,8 @@ void Feasibility::warn_of_mismatched_grids(std::size_t index) {
   for (const auto& environment : build_problem(index).environments()) {
     const std::optional<double> matched = environment->properties().matched_gamma;
     if (!matched || *matched == gamma) continue;
-    warnings_.push_back(
-        fmt::format("{}: the grid of `{}` is exact for gamma = {}; with gamma = {} closed and reduced runs differ by "
-                    "O(h)",
-                    this_case.name, environment->name(), *matched, gamma));
+    warn("{}: the grid of `{}` is exact for gamma = {}; with gamma = {} closed and reduced runs differ by O(h)",
+         this_case.name, environment->name(), *matched, gamma);
   }
 }
 
@@ -682,16 +670,14 @@ void Feasibility::warn_of_limits(std::size_t index) {
   for (const Environment* environment : build_problem(index).stepped_environments()) {
     const EnvironmentProperties& properties = environment->properties();
     if (properties.echo.time < end * (1.0 - 1e-12)) {
-      warnings_.push_back(fmt::format(
-          "{}: the {} of `{}` returns at t_r = {:.6g}, before the end {}; until then it damps with D = {:.6g}",
-          this_case.name, properties.echo.name, environment->name(), properties.echo.time, end, properties.damping));
+      warn("{}: the {} of `{}` returns at t_r = {:.6g}, before the end {}; until then it damps with D = {:.6g}",
+           this_case.name, properties.echo.name, environment->name(), properties.echo.time, end, properties.damping);
     }
     // An environment with decay dissipates energy at frequencies above its own, too.
     if (properties.is_linear && properties.fastest_decay == 0.0 &&
         properties.highest_frequency < *particle_frequency_) {
-      warnings_.push_back(fmt::format(
-          "{}: the band edge {:.6g} of `{}` lies below the particles' frequency {:.6g}; it cannot damp them",
-          this_case.name, properties.highest_frequency, environment->name(), *particle_frequency_));
+      warn("{}: the band edge {:.6g} of `{}` lies below the particles' frequency {:.6g}; it cannot damp them",
+           this_case.name, properties.highest_frequency, environment->name(), *particle_frequency_);
     }
   }
   if (this_case.noise) warn_of_bound_modes(index);
@@ -710,10 +696,10 @@ void Feasibility::warn_of_bound_modes(std::size_t index) {
   }
   const double highest = highest_frequency(problem);
   if (highest <= edge * (1.0 + 1e-6) || *particle_frequency_ > edge) return;
-  warnings_.push_back(fmt::format(
+  warn(
       "{}: the closed system has a bound mode of frequency {:.6g}, above the band edge {:.6g}; it does not thermalise "
       "but keeps its initial energy",
-      experiment_.readable_cases()[index].name, highest, edge));
+      experiment_.readable_cases()[index].name, highest, edge);
 }
 
 void Feasibility::warn_of_dark_motions(std::size_t index) {
@@ -733,10 +719,9 @@ void Feasibility::warn_of_dark_motions(std::size_t index) {
       names.push_back(frequency > 0.0 ? fmt::format("at {:.6g} rad/s", frequency) : "of constant velocity");
     }
     const bool is_one = names.size() == 1;
-    warnings_.push_back(
-        fmt::format("{}: no environment damps the motion{} {}{}: {} initial energy, and there is no stationary state",
-                    this_case.name, is_one ? "" : "s", fmt::join(names, ", "), at_start,
-                    is_one ? "it keeps its" : "they keep their"));
+    warn("{}: no environment damps the motion{} {}{}: {} initial energy, and there is no stationary state",
+         this_case.name, is_one ? "" : "s", fmt::join(names, ", "), at_start,
+         is_one ? "it keeps its" : "they keep their");
   }
   const auto& environments = problem.environments();
   const bool is_warm = this_case.noise ||
@@ -775,10 +760,10 @@ void Feasibility::check_energy_claims(std::size_t index, Mistakes& mistakes) {
     // Beyond the limit, which check_stability reports, the trajectories grow as well.
     if (std::abs(this_case.step * environment->properties().highest_frequency / limit - 1.0) > 1e-6) continue;
     if (on_limit.empty()) on_limit = environment->name();
-    warnings_.push_back(fmt::format(
+    warn(
         "{}: the thermal environment `{}` is at the stability limit of {}: its energy grows with every step; the "
         "trajectories of the particles are valid, the energies of `{}` are not",
-        this_case.name, environment->name(), this_case.method->entry.name, environment->name()));
+        this_case.name, environment->name(), this_case.method->entry.name, environment->name());
   }
   if (on_limit.empty()) return;
   for (const Section& claim : recipe_.claims) {
@@ -793,10 +778,10 @@ void Feasibility::check_energy_claims(std::size_t index, Mistakes& mistakes) {
         if (!is_affected) return;
         mistakes.add(
             claim.where(key),
-            fmt::format("`{}` is an energy of the thermal environment `{}`, which is at the stability limit of "
-                        "`{}` and grows without bound; take a smaller step or another grid, or claim a "
-                        "quantity of the trajectories",
-                        quantity, on_limit, this_case.name));
+            fmt::format(
+                "`{}` is an energy of the thermal environment `{}`, which is at the stability limit of `{}` and grows "
+                "without bound; take a smaller step or another grid, or claim a quantity of the trajectories",
+                quantity, on_limit, this_case.name));
       });
     }
   }

@@ -1,6 +1,8 @@
 // Checks before a run: whether the cases of an experiment can run, and warnings about those that can.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <optional>
 #include <string>
 #include <utility>
@@ -75,6 +77,11 @@ class Feasibility {
   const Problem& build_problem(std::size_t index);
   /// The step sizes of a case and their location in the recipe: the study's list if it has one.
   std::pair<std::vector<double>, Location> steps_of(const Case& this_case) const;
+
+  template <class... Values>
+  void warn(fmt::format_string<Values...> text, Values&&... values) {
+    warnings_.push_back(fmt::format(text, std::forward<Values>(values)...));
+  }
 
   const Recipe& recipe_;
   const Experiment& experiment_;

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
+#include <iterator>
 #include <system_error>
 
 #include "parallel/text_file.hpp"
@@ -18,22 +18,16 @@
 namespace bathline {
 
 std::string read_recipe_text(const std::string& path, const Communicator& communicator) {
-  std::string text, error;
-  if (communicator.is_root()) {
+  std::string text;
+  check_on_root(communicator, [&] {
     std::error_code ignored;
     std::ifstream file(path, std::ios::binary);
-    if (std::filesystem::is_directory(path, ignored)) {
-      error = fmt::format("{} is a directory, not a recipe (a .toml file)", path);
-    } else if (!file) {
-      error = fmt::format("cannot read the recipe {}: {}", path, std::generic_category().message(errno));
-    } else {
-      std::ostringstream content;
-      content << file.rdbuf();
-      text = content.str();
-    }
-  }
-  error = communicator.broadcast(error);
-  if (!error.empty()) throw UsageError(error);
+    if (std::filesystem::is_directory(path, ignored))
+      throw UsageError(fmt::format("{} is a directory, not a recipe (a .toml file)", path));
+    if (!file)
+      throw UsageError(fmt::format("cannot read the recipe {}: {}", path, std::generic_category().message(errno)));
+    text.assign(std::istreambuf_iterator<char>(file), {});
+  });
   return with_extended_recipes(communicator.broadcast(text), path, communicator);
 }
 
@@ -66,6 +60,17 @@ int run_on_root(const Communicator& communicator, int failure_code, const std::f
   }
   communicator.broadcast(std::span<std::int64_t>(code));
   return static_cast<int>(code[0]);
+}
+
+std::optional<Failure> any_rank_failure(const Communicator& world, const std::optional<Failure>& failure) {
+  const double highest = world.max(failure ? world.rank() : -1.0);
+  if (highest < 0.0) return std::nullopt;
+  const int from = static_cast<int>(highest);
+  std::int64_t step[] = {failure ? failure->step : 0};
+  double residual[] = {failure ? failure->residual : 0.0};
+  world.broadcast(std::span<std::int64_t>(step), from);
+  world.broadcast(std::span<double>(residual), from);
+  return Failure{step[0], residual[0], world.broadcast(failure ? failure->reason : std::string(), from)};
 }
 
 }  // namespace bathline

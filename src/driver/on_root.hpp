@@ -1,10 +1,12 @@
-// Runs code on rank 0 and broadcasts its result or error.
+// Runs code on rank 0 and broadcasts its result or error; failures of single ranks.
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "parallel/communicator.hpp"
+#include "steppers/stepper.hpp"
 
 namespace bathline {
 
@@ -21,5 +23,8 @@ void check_on_root(const Communicator& communicator, const std::function<void()>
 /// Calls `work` on rank 0 and returns its exit code on every rank; if it throws, rank 0 logs the error and
 /// `failure_code` is returned. @note Collective.
 int run_on_root(const Communicator& communicator, int failure_code, const std::function<int()>& work);
+
+/// The failure of any rank, on every rank. @note Collective.
+std::optional<Failure> any_rank_failure(const Communicator& world, const std::optional<Failure>& failure);
 
 }  // namespace bathline

@@ -7,7 +7,7 @@
 
 #include "driver/archive.hpp"
 #include "driver/quintic_hermite.hpp"
-#include "driver/poincare_plan.hpp"
+#include "driver/output_plan.hpp"
 #include "record/result_file.hpp"
 
 namespace bathline {

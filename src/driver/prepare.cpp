@@ -196,17 +196,18 @@ void check_noise(const Recipe& recipe, const Experiment& experiment, const Study
   for (const Case& this_case : experiment.cases()) {
     if (!this_case.noise) continue;
     if (!study.takes_noise) {
-      mistakes.add(this_case.options.where("on"),
-                   fmt::format("{}: a study of the kind `{}` supports no noise, and `{}` {}; `noise = false` switches "
-                               "the noise off",
-                               this_case.name, study.entry.name, this_case.name, noise_of(this_case)));
+      mistakes.add(
+          this_case.options.where("on"),
+          fmt::format(
+              "{}: a study of the kind `{}` supports no noise, and `{}` {}; `noise = false` switches the noise off",
+              this_case.name, study.entry.name, this_case.name, noise_of(this_case)));
     }
     if (recipe.output.boolean("work_rules")) {
       mistakes.add(
           recipe.output.where("work_rules"),
-          fmt::format("`work_rules` integrate the work of damping alone, and `{}` {}; `noise = false` switches the "
-                      "noise off",
-                      this_case.name, noise_of(this_case)));
+          fmt::format(
+              "`work_rules` integrate the work of damping alone, and `{}` {}; `noise = false` switches the noise off",
+              this_case.name, noise_of(this_case)));
     }
   }
 }

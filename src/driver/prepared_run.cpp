@@ -91,10 +91,8 @@ CheckpointPlan plan_for(const RunContext& context, const PreparedRun& prepared, 
 void require_no_checkpoints(const std::string& path, const CheckpointFiles& files) {
   std::error_code ignored;
   if (files.complete.empty() || std::filesystem::exists(path, ignored)) return;
-  throw FileError(
-      fmt::format("{} does not exist, but its checkpoint {} does; resume it, or start again with "
-                  "--overwrite",
-                  path, files.complete.front().path));
+  throw FileError("{} does not exist, but its checkpoint {} does; resume it, or start again with --overwrite", path,
+                  files.complete.front().path);
 }
 
 }  // namespace

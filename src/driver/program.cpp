@@ -1,8 +1,6 @@
 // The schema of recipes, collected from the catalogues.
 #include "driver/program.hpp"
 
-#include <utility>
-
 namespace bathline {
 
 CatalogueSchema catalogue_schema_of(const Catalogues& catalogues) {

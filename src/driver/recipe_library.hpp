@@ -1,7 +1,6 @@
 // The recipes that are installed with the program.
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <vector>
 

@@ -92,10 +92,9 @@ void require_replaceable(const std::string& path, const CheckpointReader& checkp
     std::error_code ignored;
     if (!std::filesystem::exists(path, ignored)) return;
     size_of_file(path);  // refuses what is not a regular file
-    if (!may_be_a_result(path))
-      throw FileError(fmt::format("{} is not an HDF5 file, and only results are replaced", path));
+    if (!may_be_a_result(path)) throw FileError("{} is not an HDF5 file, and only results are replaced", path);
     if (access(path.c_str(), W_OK) != 0)
-      throw FileError(fmt::format("cannot write {}: {}", path, std::generic_category().message(errno)));
+      throw FileError("cannot write {}: {}", path, std::generic_category().message(errno));
     const auto compare = [&]() -> std::string {
       try {
         const ResultReader result(path);
@@ -236,7 +235,7 @@ Resumption read_checkpoint(const ResumeRequest& request, const Program& program,
   try {
     context.wall_before = std::stod(checkpoint.attribute("wall_time_s"));
   } catch (const std::logic_error&) {  // not a number, or out of range
-    throw FileError(fmt::format("wall_time_s of {} is not a number", checkpoint.path()));
+    throw FileError("wall_time_s of {} is not a number", checkpoint.path());
   }
   resumption.total_steps = checkpoint.count("total_steps");
   if (!resumption.lock) resumption.lock = std::make_unique<ResultLock>(context.path, communicator);

@@ -1,7 +1,6 @@
-// One run from the recipe's text to the finished result file.
+// Runs from the text of a recipe to finished result files: one, those of a sweep, and one that verifies a result.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -77,5 +76,33 @@ int run_recipe(const RunRequest& request, const Program& program, std::unique_pt
 /// code of its claims. Throws UsageError, before anything is changed, if checkpoint, result, recipe and build do not
 /// belong together or another run is writing the result. `lock` as for `run_recipe`. @note Collective.
 int resume_run(const ResumeRequest& request, const Program& program, std::unique_ptr<ResultLock> lock = nullptr);
+
+/// Runs a recipe: all elements of its sweep in order, or the requested one, or the recipe itself if it has no sweep. A
+/// finished element is skipped, an interrupted one is resumed from its checkpoint. Returns 85 as soon as an element is
+/// stopped, else the largest exit code. @note Collective.
+int run_all(const RunRequest& request, const Program& program);
+
+/// Validates a recipe, or every element of its sweep. @note Collective.
+void check_all(const RunRequest& request, const Program& program);
+
+enum class SweepFormat { table, count, json };
+
+/// Lists the elements of a recipe's sweep: index, result file, state, settings (in JSON their values are TOML).
+/// @note Collective.
+void list_sweep(const RunRequest& request, SweepFormat format, const Program& program);
+
+struct VerifyRequest {
+  std::string result;       ///< path
+  std::string output;       ///< path of the rerun; empty: a temporary file beside the result, removed also on a signal
+  double tolerance = 1e-9;  ///< for results of other builds or rank counts, relative to a variable's largest value
+  ProgressStyle progress = ProgressStyle::automatic;
+  /// As from `user_options`; replaces the options in the result.
+  std::optional<std::vector<std::string>> petsc_options;
+};
+
+/// Runs the recipe stored in a result, with its input files and PETSc options, and compares every variable: bit by bit
+/// for the same build and number of ranks, else to the tolerance. Returns 0 if they agree, 1 if they do not. Throws
+/// UsageError if the file cannot be verified. @note Collective.
+int verify_result(const VerifyRequest& request, const Program& program);
 
 }  // namespace bathline

@@ -4,7 +4,7 @@
 // mix up existing results. An element is finished if its file is complete and has the same resolved recipe, build,
 // PETSc options and input files.
 // Tested by tests/command_line/sweep_test.py.
-#include "driver/sweep_run.hpp"
+#include "driver/run.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,10 +13,8 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <map>
-#include <optional>
 #include <set>
 
 #include "driver/checkpoints.hpp"

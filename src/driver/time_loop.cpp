@@ -1,5 +1,6 @@
 // The time loop: runs and records every case of an experiment from its start to its end.
 // Tested by tests/study/trajectory_test.cpp.
+// Tested by tests/command_line/resume_test.py.
 #include "driver/time_loop.hpp"
 
 #include <fmt/format.h>
@@ -14,7 +15,6 @@
 
 #include "driver/heat_by_environment.hpp"
 #include "driver/ledger_monitor.hpp"
-#include "driver/state_io.hpp"
 #include "driver/poincare_section.hpp"
 #include "driver/trajectory_recorder.hpp"
 
@@ -177,6 +177,37 @@ class ObserverList {
   std::optional<PoincareSection> section_;
   LedgerMonitor ledger_monitor_;
 };
+
+/// Declares the state of a problem after `step` steps, and of its stepper. When it is restored, throws
+/// std::out_of_range if the checkpoint belongs to another problem, FileError if it cannot be read or contains a number
+/// that is not finite. @note Collective.
+void serialise_state(Archive archive, std::int64_t step, Problem& problem, Stepper& stepper) {
+  const auto particles = [&](const char* name, std::span<double> values) {
+    archive.group("particles").numbers(name, {&values, 1});
+    if (archive.is_reading() && !std::ranges::all_of(values, [](double value) { return std::isfinite(value); }))
+      throw FileError("the checkpoint is damaged: particles/{} is not finite", name);
+  };
+  particles("q", {problem.q.data(), static_cast<std::size_t>(problem.q.size())});
+  particles("p", {problem.p.data(), static_cast<std::size_t>(problem.p.size())});
+  if (problem.legendre() != nullptr) particles("v", {problem.v.data(), static_cast<std::size_t>(problem.v.size())});
+  if (problem.heat.size() > 0) particles("heat", {problem.heat.data(), static_cast<std::size_t>(problem.heat.size())});
+  particles("dissipated", {&problem.dissipated, 1});
+  particles("work", {&problem.work, 1});
+  particles("z", {&problem.z, 1});
+  for (std::size_t e = 0; e < problem.environments().size(); ++e) {
+    Environment& environment = *problem.environments()[e];
+    for (const StateField& field : environment.fields()) {
+      archive.distributed(fmt::format("environment-{}/{}_axis{}", e, field.name, field.axis), field.values, field.first,
+                          field.total);
+    }
+    if (archive.is_reading()) environment.fields_changed();
+  }
+  std::vector<double> internal = stepper.internal_state();
+  archive.numbers("stepper", internal);
+  if (!archive.is_reading()) return;
+  problem.clock.steps = step;
+  stepper.set_internal_state(internal);
+}
 
 /// `from`: the checkpoint of a resumed run, else null.
 std::optional<Failure> run_case(const Run& run, const CheckpointReader* from) {

@@ -1,7 +1,6 @@
 // The time loop: runs and records every case of an experiment from its start to its end.
 #pragma once  // Public: programs of others may include this header.
 
-#include <functional>
 #include <span>
 
 #include "driver/archive.hpp"

@@ -2,7 +2,6 @@
 // Tested by tests/command_line/commands_test.py.
 #include "driver/unpacked_inputs.hpp"
 
-#include <fmt/format.h>
 #include <stdlib.h>
 
 #include <algorithm>
@@ -37,8 +36,8 @@ void require_all_files(const ResultReader& file, const CatalogueSchema& catalogu
   const Recipe recipe = parse_recipe(file.attribute("recipe_resolved"), file.path(), {}, catalogue_schema, mistakes);
   for (const std::string& name : files_of(recipe)) {
     if (file.has_attribute(prefix + name)) continue;
-    throw FileError(fmt::format("the recipe of {} names the input file {}, which it does not contain", file.path(),
-                                printable(name)));
+    throw FileError("the recipe of {} names the input file {}, which it does not contain", file.path(),
+                    printable(name));
   }
 }
 
@@ -71,7 +70,7 @@ void UnpackedInputs::unpack(const ResultReader& file, const CatalogueSchema& cat
   require_all_files(file, catalogue_schema);
   std::string pattern = (fs::temp_directory_path() / "bathline-XXXXXX").string();
   if (mkdtemp(pattern.data()) == nullptr) {
-    throw FileError(fmt::format("cannot create {}: {}", pattern, std::generic_category().message(errno)));
+    throw FileError("cannot create {}: {}", pattern, std::generic_category().message(errno));
   }
   folder_ = pattern;
   std::vector<std::string> names;
@@ -92,12 +91,12 @@ void UnpackedInputs::unpack(const ResultReader& file, const CatalogueSchema& cat
     const fs::path path = recipe_folder / name;  // an absolute path stays as it is
     if (fs::path(name).is_absolute()) {
       if (has_content(path, text)) continue;
-      throw FileError(fmt::format("the recipe names {}, which has changed or is missing since {} was computed",
-                                  printable(name), file.path()));
+      throw FileError("the recipe names {}, which has changed or is missing since {} was computed", printable(name),
+                      file.path());
     }
     fs::create_directories(path.parent_path());
     std::ofstream(path, std::ios::binary) << text;
-    if (!has_content(path, text)) throw FileError(fmt::format("cannot write {}", path.string()));
+    if (!has_content(path, text)) throw FileError("cannot write {}", path.string());
   }
 }
 

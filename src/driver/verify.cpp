@@ -1,6 +1,6 @@
 // Verifying a result by running its recipe again and comparing every variable.
 // Tested by tests/command_line/verify_test.py.
-#include "driver/verify.hpp"
+#include "driver/run.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -133,15 +133,14 @@ int verify_result(const VerifyRequest& request, const Program& program) {
     const ResultReader result(request.result);
     for (const char* name : {"recipe_resolved", "petsc_options", "mpi_ranks"}) {
       if (result.has_attribute(name)) continue;
-      throw FileError(fmt::format("{} is not a result of bathline: it has no attribute {}", request.result, name));
+      throw FileError("{} is not a result of bathline: it has no attribute {}", request.result, name);
     }
     recipe = result.attribute("recipe_resolved");
     petsc_options = result.attribute("petsc_options");
     status = result.attribute("status");
     ranks[0] = std::stoll(result.attribute("mpi_ranks"));
     if (status != "complete") {
-      throw FileError(
-          fmt::format("{} has the status {}; only complete results can be verified", request.result, status));
+      throw FileError("{} has the status {}; only complete results can be verified", request.result, status);
     }
     for (const auto& [name, value] : build_attributes()) {
       const std::string there = result.attribute(name);

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <optional>
 #include <set>
 #include <utility>
@@ -181,10 +180,9 @@ class CaseExpansion {
     }
     count_ += cases.size();
     if (is_good && !cases.empty() && count_ <= max_cases) return cases;
-    mistakes_.add(where,
-                  fmt::format("for_each must be a table of lists by name, such as {{ stages = [1, 2] }}, with at "
-                              "most {} cases in a recipe",
-                              max_cases));
+    mistakes_.add(where, fmt::format("for_each must be a table of lists by name, such as {{ stages = [1, 2] }}, with "
+                                     "at most {} cases in a recipe",
+                                     max_cases));
     return {};
   }
 

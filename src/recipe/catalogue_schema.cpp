@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <utility>
 
 namespace bathline {
 

@@ -305,31 +305,28 @@ std::string describe_recipe() {
                      "\n" + described_parameters(recipe_keys(), 2);
   for (const SectionSchema& section : recipe_sections()) text += "\n" + describe(section);
   text +=
-      "\n[constants] (optional)\n" +
-      paragraphs(
-          "Numbers by names of your choice, and expressions in them. Wherever a number is wanted, the recipe may give "
-          "an expression in constants as a text, such as step = \"2*pi/omega/100\". In any other text {omega} becomes "
-          "the value.",
-          2);
-  text +=
-      "\n[for_each] (optional)\n" +
-      paragraphs(
-          "A key of any table in a list: the table stands for several, which differ by the values of names, as in "
-          "[[integrators]] with for_each = { method = [\"yoshida4\", \"suzuki4\"], on = [\"closed\", \"open\"] }, "
-          "method = \"{method}\", on = \"{on}\" and name = \"{method}-{on}\": all combinations, the last name changing "
-          "fastest. Values that belong together are a table, as in for_each = { case = [{ method = \"rk4\", order = 4 "
-          "}, "
-          "{ method = \"verlet\", order = 2 }] }, which gives {method} and {order}. A text that is {name} "
-          "alone becomes the value itself, of any type. `bathline resolve` shows what the recipe stands for; "
-          "`--set` names the tables that result.",
-          2);
+      "\n[constants] (optional)\n" + paragraphs(
+                                         "Numbers by names of your choice, and expressions in them. Wherever a number "
+                                         "is wanted, the recipe may give an expression in constants as a text, such as "
+                                         "step = \"2*pi/omega/100\". In any other text {omega} becomes the value.",
+                                         2);
+  text += "\n[for_each] (optional)\n" +
+          paragraphs(
+              "A key of any table in a list: the table stands for several, which differ by the values of names, as in "
+              "[[integrators]] with for_each = { method = [\"yoshida4\", \"suzuki4\"], on = [\"closed\", \"open\"] }, "
+              "method = \"{method}\", on = \"{on}\" and name = \"{method}-{on}\": all combinations, the last name "
+              "changing fastest. Values that belong together are a table, as in for_each = { case = [{ method = "
+              "\"rk4\", order = 4 }, { method = \"verlet\", order = 2 }] }, which gives {method} and {order}. A text "
+              "that is {name} alone becomes the value itself, of any type. `bathline resolve` shows what the recipe "
+              "stands for; `--set` names the tables that result.",
+              2);
   text += "\n[sweep] (optional)\n" +
           paragraphs(
               "Lists of values under dotted keys of the recipe, such as time.step = [0.1, 0.05] or "
-              "environments.0.sites = [100, 200]: the recipe stands for one run for every combination, the last key "
-              "in alphabetical order changing fastest. The keys of each list in `zip`, such as "
-              "zip = [[\"system.particles\", \"environments.1.attach\"]], change together. All runs have the recipe's "
-              "seed unless `seed` is swept. See `bathline sweep RECIPE`.",
+              "environments.0.sites = [100, 200]: the recipe stands for one run for every combination, the last key in "
+              "alphabetical order changing fastest. The keys of each list in `zip`, such as zip = "
+              "[[\"system.particles\", \"environments.1.attach\"]], change together. All runs have the recipe's seed "
+              "unless `seed` is swept. See `bathline sweep RECIPE`.",
               2);
   return text;
 }

@@ -155,15 +155,15 @@ void check_figure_kind(const Recipe& recipe, Mistakes& mistakes) {
                             : kind == "convergence" || kind == "work" ? "convergence"
                                                                       : study;
   if (drawn != study) {
-    mistakes.add(figure.where("kind"),
-                 fmt::format("a figure of the kind `{}` draws results of the study `{}`, but the study is `{}`; name "
-                             "others in `panels`",
-                             kind, drawn, study));
-  } else if (kind == "wave" && !recipe.output.has("snapshots")) {
     mistakes.add(
         figure.where("kind"),
-        "a figure of the kind `wave` draws displacements of sites: store them by `snapshots = 10` in [output], "
-        "at every tenth step, or name the positions of a chain in `panels`");
+        fmt::format(
+            "a figure of the kind `{}` draws results of the study `{}`, but the study is `{}`; name others in `panels`",
+            kind, drawn, study));
+  } else if (kind == "wave" && !recipe.output.has("snapshots")) {
+    mistakes.add(figure.where("kind"),
+                 "a figure of the kind `wave` draws displacements of sites: store them by `snapshots = 10` in "
+                 "[output], at every tenth step, or name the positions of a chain in `panels`");
   }
 }
 

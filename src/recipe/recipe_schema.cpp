@@ -23,17 +23,16 @@ std::vector<Parameter> paper_keys() {
 }
 
 std::vector<Parameter> system_keys() {
-  Parameter thermal_energy =
-      optional("kT", numbers, "J",
-               "Thermal energy of open runs, whose noise balances the damping: one number, one for each particle, or a "
-               "formula in the particle's index `i`, from 0, the number `n` of particles and the time `t`; default: as "
-               "the environments imply.",
-               Bound::nonnegative);
+  Parameter thermal_energy = optional("kT", numbers, "J",
+                                      "Thermal energy of open runs, whose noise balances the damping: one number, one "
+                                      "for each particle, or a formula in the particle's index `i`, from 0, the number "
+                                      "`n` of particles and the time `t`; default: as the environments imply.",
+                                      Bound::nonnegative);
   thermal_energy.alternative_types = {number, text};
   Parameter start =
       choice("start", {"given", "thermal-momenta", "thermal"},
-             "What is drawn from the Gibbs distribution in place of `q0` and `v0`: nothing, the momenta, or "
-             "positions and momenta; at `start_kT`, or else at the temperature of the system or of its environments.");
+             "What is drawn from the Gibbs distribution in place of `q0` and `v0`: nothing, the momenta, or positions "
+             "and momenta; at `start_kT`, or else at the temperature of the system or of its environments.");
   start.default_value = "\"given\"";
   return {required("kind", text, "", "Kind of system."), std::move(thermal_energy), std::move(start),
           optional("start_kT", number, "J",
@@ -43,19 +42,19 @@ std::vector<Parameter> system_keys() {
 }
 
 std::vector<Parameter> environment_keys() {
-  Parameter couple = optional(
-      "couple", texts, "",
-      "In the place of `attach`: what drives the environment as a formula, such as \"x0 - x1\", or one formula for "
-      "each axis of the environment. Formulas contain the coordinates of the system (its own names, or `x`, `y`, `z`, "
-      "for several particles `x0`, `y0`, `x1`), the numbers of `parameters`, and, where the environment is no white "
-      "friction, the time `t`. The springs to the environment contain its counter term: the potential of mean force "
-      "is V.");
+  Parameter couple =
+      optional("couple", texts, "",
+               "In the place of `attach`: what drives the environment as a formula, such as \"x0 - x1\", or one "
+               "formula for each axis of the environment. Formulas contain the coordinates of the system (its own "
+               "names, or `x`, `y`, `z`, for several particles `x0`, `y0`, `x1`), the numbers of `parameters`, and, "
+               "where the environment is no white friction, the time `t`. The springs to the environment contain its "
+               "counter term: the potential of mean force is V.");
   couple.alternative_types = {text};
-  Parameter around = optional(
-      "around", ValueType::number, "",
-      "The value of `couple` around which sites start, in place of its value at the start of the run: with 0 the bath "
-      "of programs that couple it by s X starts as theirs does. These have no counter term, so that their potential is "
-      "V - gamma(0) s^2/2. The coupling then counts as one that is not linear.");
+  Parameter around =
+      optional("around", ValueType::number, "",
+               "The value of `couple` around which sites start, in place of its value at the start of the run: with 0 "
+               "the bath of programs that couple it by s X starts as theirs does. These have no counter term, so that "
+               "their potential is V - gamma(0) s^2/2. The coupling then counts as one that is not linear.");
   Parameter parameters{.name = "parameters",
                        .type = ValueType::table,
                        .doc = "Named numbers for the formulas of this environment, such as { g = 0.3 }.",
@@ -67,8 +66,8 @@ std::vector<Parameter> environment_keys() {
 
 std::vector<Parameter> control_keys() {
   Parameter initial = defaulted("initial", text, "N", "\"0\"",
-                                "Its values: a formula in the time `t`, in which table(\"u.dat\", t) is a file, or "
-                                "a list of the pieces + degree numbers of its B-splines.");
+                                "Its values: a formula in the time `t`, in which table(\"u.dat\", t) is a file, or a "
+                                "list of the pieces + degree numbers of its B-splines.");
   initial.alternative_types = {numbers};
   Parameter degree{.name = "degree",
                    .type = integer,
@@ -106,10 +105,9 @@ std::vector<Parameter> integrator_keys() {
       optional("end", number, "s", "Its own end time, before that of [time]; not allowed in studies that compare runs.",
                Bound::positive),
       optional("environments", texts, "", "Names of the environments of a closed run; default: all of them."),
-      defaulted(
-          "noise", boolean, "", "true",
-          "Langevin noise of an open run at a temperature, bath noise of a closed run with a warm memory; false runs "
-          "without noise."),
+      defaulted("noise", boolean, "", "true",
+                "Langevin noise of an open run at a temperature, bath noise of a closed run with a warm memory; false "
+                "runs without noise."),
       defaulted("allow_unstable", boolean, "", "false", "Allows a step beyond the stability limit."),
   };
 }
@@ -133,15 +131,13 @@ std::vector<Parameter> output_keys() {
       optional("snapshots", integer, "", "Steps between two snapshots of the lines; default: no snapshots.",
                Bound::positive),
       defaulted("site_stride", integer, "", "1", "Stride of the sites in a snapshot.", Bound::positive),
-      defaulted(
-          "particles_only", boolean, "", "false",
-          "Drops sites of lines that can no longer affect a particle, and with them the energies of the environments, "
-          "which are recorded as NaN."),
-      defaulted(
-          "work_rules", boolean, "", "false",
-          "Records ledger_left, ledger_trapezoid, ledger_displacements and ledger_hermite beside energy_total: the "
-          "work of damping by quadrature rules over the records, the same for every integrator, the last of order 6; "
-          "energy_dissipated is summed over the steps by the rule of each integrator."),
+      defaulted("particles_only", boolean, "", "false",
+                "Drops sites of lines that can no longer affect a particle, and with them the energies of the "
+                "environments, which are recorded as NaN."),
+      defaulted("work_rules", boolean, "", "false",
+                "Records ledger_left, ledger_trapezoid, ledger_displacements and ledger_hermite beside energy_total: "
+                "the work of damping by quadrature rules over the records, the same for every integrator, the last of "
+                "order 6; energy_dissipated is summed over the steps by the rule of each integrator."),
       {.name = "poincare_section",
        .type = table,
        .doc = "A Poincare section, such as { of = \"x\" }: poincare_q and poincare_p over poincare_time are recorded "
@@ -163,19 +159,18 @@ std::vector<Parameter> claim_keys() {
       required("name", text, "", "Name of the claim, unique in the recipe."),
       required("quantity", text, "", "What is measured: <integrator>.<variable>.<min, max, last, mean...>."),
       optional("minus", text, "",
-               "Another quantity, subtracted from `quantity`; without a statistic from every row, before the "
-               "statistic of `quantity`."),
+               "Another quantity, subtracted from `quantity`; without a statistic from every row, before the statistic "
+               "of `quantity`."),
       optional("divided_by", text, "", "Another quantity, by which the measured value is divided."),
       optional("expect", number, "", "Expected value; needs one of the tolerances."),
       optional("tolerance", number, "", "Largest allowed distance from `expect`.", Bound::nonnegative),
       optional("relative_tolerance", number, "", "Largest allowed distance as a fraction of `expect`.",
                Bound::nonnegative),
       optional("bounds", numbers, "", "Lowest and highest allowed value; either this or `expect`."),
-      optional(
-          "uncertainty", number, "",
-          "Derived uncertainty of the claim: round-off, next term, printed digits, standard error. A tolerance of more "
-          "than ten times the uncertainty needs a note.",
-          Bound::nonnegative),
+      optional("uncertainty", number, "",
+               "Derived uncertainty of the claim: round-off, next term, printed digits, standard error. A tolerance of "
+               "more than ten times the uncertainty needs a note.",
+               Bound::nonnegative),
       optional("from", number, "s", "Start of the time window; default: the start of the run."),
       optional("until", number, "s", "End of the time window; default: the end of the run."),
       optional("source", text, "", "Where the claim is made, or how it is derived."),
@@ -190,8 +185,8 @@ std::vector<Parameter> claim_keys() {
 
 std::vector<Parameter> series_keys() {
   Parameter of = required("of", text, "",
-                          "Quantity that is drawn: <integrator>.<variable>; for a single number of several cases, "
-                          "with {} in place of each of `cases`; or values of a theory.");
+                          "Quantity that is drawn: <integrator>.<variable>; for a single number of several cases, with "
+                          "{} in place of each of `cases`; or values of a theory.");
   Parameter x = optional("x", text, "", "Quantity along the horizontal axis, or values; default: that of the panel.");
   Parameter scale = defaulted("scale", number, "", "1.0", "Factor on the values, or one for each of them.");
   of.alternative_types = x.alternative_types = scale.alternative_types = {ValueType::numbers};
@@ -201,10 +196,9 @@ std::vector<Parameter> series_keys() {
       optional("minus", text, "", "Another quantity, subtracted from it row by row."),
       optional("error", text, "", "Its standard error, drawn as bars or as a band."),
       optional("name", text, "", "Name in the legend; default: what distinguishes the series in its panel."),
-      choice(
-          "style", {"points", "marked", "dots", "solid", "dashed", "dotted", "dashdot", "dashdotdot", "longdash"},
-          "Points, a line with a marker at every value, a dot at every value (a Poincare section), or a line of this "
-          "style; default: a line in the style of its method."),
+      choice("style", {"points", "marked", "dots", "solid", "dashed", "dotted", "dashdot", "dashdotdot", "longdash"},
+             "Points, a line with a marker at every value, a dot at every value (a Poincare section), or a line of "
+             "this style; default: a line in the style of its method."),
       optional("color", integer, "", "Index into the palette; default: the colour of its method.", Bound::nonnegative),
       std::move(scale),
       std::move(x),

@@ -43,9 +43,10 @@ std::vector<Section> SectionReader::read(const SectionSchema& schema) {
   if (schema.is_of_motion && !standalone_key_.empty()) {
     const Location where = entry == recipe_.end() ? Location{file_, 0, 0} : location_of(entry->first.source(), file_);
     if (entry != recipe_.end()) {
-      mistakes_.add(where, fmt::format("{} has no meaning beside `{}` of [study], which computes no motion; leave one "
-                                       "of them out",
-                                       schema.header(), standalone_key_));
+      mistakes_.add(
+          where,
+          fmt::format("{} has no meaning beside `{}` of [study], which computes no motion; leave one of them out",
+                      schema.header(), standalone_key_));
     }
     if (schema.repeated) return {};
     return {unreadable_section(schema, where)};

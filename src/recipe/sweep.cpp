@@ -88,11 +88,11 @@ void join(const std::vector<std::vector<std::string>>& groups, std::vector<Sweep
     axes.insert(axes.begin() + static_cast<std::ptrdiff_t>(first), joined);
     for (const Sweep::Key& key : joined) {
       if (key.values.size() == joined.front().values.size()) continue;
-      mistakes.add(key.where,
-                   fmt::format("zip of [sweep]: the lists of `{}` and `{}` must have one length, but have {} "
-                               "and {} values",
-                               printable(joined.front().name), printable(key.name), joined.front().values.size(),
-                               key.values.size()));
+      mistakes.add(
+          key.where,
+          fmt::format("zip of [sweep]: the lists of `{}` and `{}` must have one length, but have {} and {} values",
+                      printable(joined.front().name), printable(key.name), joined.front().values.size(),
+                      key.values.size()));
     }
   }
 }

@@ -84,14 +84,12 @@ class CommutativityStudy final : public SecondRunStudy {
       measured.amplitude_p = std::max(measured.amplitude_p, after.p.cwiseAbs().maxCoeff());
       return true;
     };
-    return compare_steps(
-        this_case, experiment_.output().every, problem, progress,
-        {fmt::format("{}, damping {}", this_case.name, draw),
-         fmt::format(
-             "damping {}: Newton's method found no solution of the forced discrete Euler-Lagrange equations, or "
-             "the state is not finite",
-             draw),
-         compare, [&] { differences.end_record(); }});
+    return compare_steps(this_case, experiment_.output().every, problem, progress,
+                         {fmt::format("{}, damping {}", this_case.name, draw),
+                          fmt::format("damping {}: Newton's method found no solution of the forced discrete "
+                                      "Euler-Lagrange equations, or the state is not finite",
+                                      draw),
+                          compare, [&] { differences.end_record(); }});
   }
 
   void write(ResultFile& file, const Case& this_case, const Measured& measured) const {
@@ -145,23 +143,21 @@ std::unique_ptr<Study> make_commutativity(const Recipe& recipe, const Experiment
 }  // namespace
 
 StudyKind commutativity_kind() {
-  return {
-      {.name = "commutativity",
-       .summary = "whether reducing the damping before or after the Legendre transform gives the same numbers",
-       .equation = "D2 L_d(q-, q) + f+(q-, q) + D1 L_d(q, q+) + f-(q, q+) = 0  against  the open gamma scheme\n"
-                   "p- = -D1 L_d - f-,  p+ = D2 L_d + f+",
-       .source = "farshi2018, Theorems 4.3 and 5.4, eqs. (46)-(48) and (52)",
-       .parameters = {defaulted(
-                          "random_dampings", ValueType::integer, "", "0",
-                          "number of random positive semi-definite damping matrices compared besides the system's "
-                          "own, drawn with the recipe's `seed`",
-                          Bound::nonnegative),
-                      optional("damping_scale", ValueType::number, "kg/s",
-                               "mean of the diagonal of a random damping matrix", Bound::positive)},
-       .notes = "Every open run of `gamma` is compared. Group commutativity/<integrator>: difference_q, difference_p, "
-                "difference_matching (p+ and p-) by damping matrix; path_... over time; largest_..., amplitude_q, "
-                "amplitude_p."},
-      make_commutativity};
+  return {{.name = "commutativity",
+           .summary = "whether reducing the damping before or after the Legendre transform gives the same numbers",
+           .equation = "D2 L_d(q-, q) + f+(q-, q) + D1 L_d(q, q+) + f-(q, q+) = 0  against  the open gamma scheme\n"
+                       "p- = -D1 L_d - f-,  p+ = D2 L_d + f+",
+           .source = "farshi2018, Theorems 4.3 and 5.4, eqs. (46)-(48) and (52)",
+           .parameters = {defaulted("random_dampings", ValueType::integer, "", "0",
+                                    "number of random positive semi-definite damping matrices compared besides the "
+                                    "system's own, drawn with the recipe's `seed`",
+                                    Bound::nonnegative),
+                          optional("damping_scale", ValueType::number, "kg/s",
+                                   "mean of the diagonal of a random damping matrix", Bound::positive)},
+           .notes = "Every open run of `gamma` is compared. Group commutativity/<integrator>: difference_q, "
+                    "difference_p, difference_matching (p+ and p-) by damping matrix; path_... over time; largest_..., "
+                    "amplitude_q, amplitude_p."},
+          make_commutativity};
 }
 
 }  // namespace bathline

@@ -396,43 +396,43 @@ StudyKind convergence_kind() {
                 .summary = "errors against the exact flow for a list of steps, and the fitted order",
                 .equation = "error(h) = |x_h(end) - x(end)|,  order = slope of log error against log h",
                 .source = "hairer2006, section II.1",
-                .parameters =
-                    {required("step_sizes", ValueType::numbers, "s",
-                              "steps to compare; each divides the time at which errors are evaluated", Bound::positive),
-                     choice("reference", {"own", "open"},
-                            "\"own\": exact flow of the system of the run; \"open\": exact flow of the open "
-                            "system that its environments represent",
-                            "\"own\""),
-                     defaulted("reference_tolerance", ValueType::number, "", "1e-14",
-                               "relative error of an adaptive step of the reference solution, if the system is "
-                               "nonlinear; its steps are not longer than the smallest of `step_sizes`",
-                               Bound::positive),
-                     optional("at", ValueType::number, "s", "time at which errors are evaluated; default: the end",
-                              Bound::positive),
-                     defaulted("trajectories", ValueType::boolean, "", "false",
-                               "whether the runs with the steps of [time] are recorded as well"),
-                     {.name = "starts",
-                      .type = ValueType::integer,
-                      .doc = "number of random starts over which errors are averaged; 1: the start of [system]",
-                      .default_value = "1"},
-                     defaulted("spread_q", ValueType::number, "m", "0.0",
-                               "largest distance of a random initial position from q0; uniform distribution",
-                               Bound::nonnegative),
-                     defaulted("spread_v", ValueType::number, "m/s", "0.0",
-                               "largest distance of a random initial velocity from v0; uniform distribution",
-                               Bound::nonnegative)},
+                .parameters = {required("step_sizes", ValueType::numbers, "s",
+                                        "steps to compare; each divides the time at which errors are evaluated",
+                                        Bound::positive),
+                               choice("reference", {"own", "open"},
+                                      "\"own\": exact flow of the system of the run; \"open\": exact flow of the open "
+                                      "system that its environments represent",
+                                      "\"own\""),
+                               defaulted("reference_tolerance", ValueType::number, "", "1e-14",
+                                         "relative error of an adaptive step of the reference solution, if the system "
+                                         "is nonlinear; its steps are not longer than the smallest of `step_sizes`",
+                                         Bound::positive),
+                               optional("at", ValueType::number, "s",
+                                        "time at which errors are evaluated; default: the end", Bound::positive),
+                               defaulted("trajectories", ValueType::boolean, "", "false",
+                                         "whether the runs with the steps of [time] are recorded as well"),
+                               {.name = "starts",
+                                .type = ValueType::integer,
+                                .doc =
+                                    "number of random starts over which errors are averaged; 1: the start of [system]",
+                                .default_value = "1"},
+                               defaulted("spread_q", ValueType::number, "m", "0.0",
+                                         "largest distance of a random initial position from q0; uniform distribution",
+                                         Bound::nonnegative),
+                               defaulted("spread_v", ValueType::number, "m/s", "0.0",
+                                         "largest distance of a random initial velocity from v0; uniform distribution",
+                                         Bound::nonnegative)},
                 .notes =
                     "Group convergence, over integrator and step, and for each integrator convergence/<integrator>, "
                     "over step: error_q, error_p, error_energy, order_q, order_p, order_energy; with several starts "
                     "error_* is the mean over them, and least_error_*, largest_error_* are its range; with several "
                     "particles error_q_0 and so on, for each particle; work, the number of force components and of "
                     "entries of second derivatives; reference_error_*, the estimated error of the reference, from a "
-                    "second one "
-                    "with ten times the tolerance; used_*, 1 for the points of the fit, which leaves out those in "
-                    "round-off, those within ten times the error of the reference, and those where the error does not "
-                    "fall with the step. The attributes `points`, `not_fitted` and `fit_warning` of an order are the "
-                    "number of points of the fit, why others are left out, and the reasons to doubt the order. An "
-                    "environment on the characteristic grid depends on the step: use reference = \"open\"."},
+                    "second one with ten times the tolerance; used_*, 1 for the points of the fit, which leaves out "
+                    "those in round-off, those within ten times the error of the reference, and those where the error "
+                    "does not fall with the step. The attributes `points`, `not_fitted` and `fit_warning` of an order "
+                    "are the number of points of the fit, why others are left out, and the reasons to doubt the order. "
+                    "An environment on the characteristic grid depends on the step: use reference = \"open\"."},
       .make = make_convergence,
       .takes_any_lagrangian = true};
 }

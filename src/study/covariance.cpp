@@ -109,15 +109,15 @@ class CovarianceStudy final : public Study {
                      describe(is_theory ? theory.slowest : steps.slowest), error);
       }
       file.number("covariance/" + this_case.name, "error", "1",
-                  "estimate of the relative error of the covariances by round-off: the uncertainty of the slowest "
-                  "rate over that rate",
+                  "estimate of the relative error of the covariances by round-off: the uncertainty of the slowest rate "
+                  "over that rate",
                   error);
       const bool is_first = &this_case == &experiment_.cases().front();
       if (is_first) write(this_case, langevin_problem, *theory.matrix, "langevin", file);
       write(this_case, problem, *steps.matrix, this_case.name, file);
       file.number("covariance/" + this_case.name, "difference", "1",
-                  "largest difference of a covariance from that of the Langevin equation, over the square root of "
-                  "the variances of the latter",
+                  "largest difference of a covariance from that of the Langevin equation, over the square root of the "
+                  "variances of the latter",
                   difference(*steps.matrix, *theory.matrix));
     }
     return std::nullopt;
@@ -254,29 +254,25 @@ std::unique_ptr<Study> make_covariance(const Recipe& recipe, const Experiment& e
 
 StudyKind covariance_kind() {
   return {
-      .entry =
-          {.name = "covariance",
-           .summary =
-               "stationary covariances of linear systems with noise, compared with those of the Langevin equation",
-           .equation = "X = A X A^T + G G^T of a step x+ = A x + G n;  B X + X B^T + Q = 0 of x' = B x + noise",
-           .source = "rieder1967 for heat through a chain; vanloan1978",
-           .keywords = {"lyapunov equation"},
-           .notes =
-               "Groups covariance/<integrator> and covariance/langevin: qq, qv, vv (coordinate, other), "
-               "temperature, and with white noise heat (coordinate), kT C/m - <v C v>, the heat current from the "
-               "damper of each in continuous time and under the midpoint rule; heat_by_environment (environment), the "
-               "current from each to the particles, not from semi-infinite lines or where noise is not that of "
-               "single terms; for each integrator error, the estimate of relative errors by round-off, which is told "
-               "in a warning above "
-               "1e-9, and difference, "
-               "which includes the state of a warm memory. No path is computed: `end` has no effect. Closed "
-               "runs with warm semi-infinite lines, quantum noise or memories that are passive only "
-               "together sum impulse responses until twice as many steps change the variances by at most "
-               "1e-9, or extrapolate them by their slow motions until the change is at most 1e-11 (1e-15 over "
-               "the slowest decay in a step, if that is more, or 1e-7 from 32768 steps on), and take for langevin "
-               "the covariance of the midpoint rule, which is that of "
-               "continuous time at any step. Where there is no stationary state the slowest motion is named "
-               "with its rate."},
+      .entry = {.name = "covariance",
+                .summary =
+                    "stationary covariances of linear systems with noise, compared with those of the Langevin equation",
+                .equation = "X = A X A^T + G G^T of a step x+ = A x + G n;  B X + X B^T + Q = 0 of x' = B x + noise",
+                .source = "rieder1967 for heat through a chain; vanloan1978",
+                .keywords = {"lyapunov equation"},
+                .notes =
+                    "Groups covariance/<integrator> and covariance/langevin: qq, qv, vv (coordinate, other), "
+                    "temperature, and with white noise heat (coordinate), kT C/m - <v C v>, the heat current from the "
+                    "damper of each in continuous time and under the midpoint rule; heat_by_environment (environment), "
+                    "the current from each to the particles, not from semi-infinite lines or where noise is not that "
+                    "of single terms; for each integrator error, the estimate of relative errors by round-off, which "
+                    "is told in a warning above 1e-9, and difference, which includes the state of a warm memory. No "
+                    "path is computed: `end` has no effect. Closed runs with warm semi-infinite lines, quantum noise "
+                    "or memories that are passive only together sum impulse responses until twice as many steps change "
+                    "the variances by at most 1e-9, or extrapolate them by their slow motions until the change is at "
+                    "most 1e-11 (1e-15 over the slowest decay in a step, if that is more, or 1e-7 from 32768 steps "
+                    "on), and take for langevin the covariance of the midpoint rule, which is that of continuous time "
+                    "at any step. Where there is no stationary state the slowest motion is named with its rate."},
       .make = make_covariance,
       .allows_own_ends = true,
       .takes_noise = true};

@@ -267,11 +267,10 @@ StudyKind doubled_variables_kind() {
                 .source = "martin2018, Definition 5.1, Theorems 6.1 and 7.1, section 7, Propositions 7.3 and 7.4",
                 .keywords = {"duplicated variables", "galley", "lagrange-d'alembert"},
                 .parameters =
-                    {defaulted(
-                         "draws", ValueType::integer, "", "100",
-                         "number of random positions at which equations and antisymmetry are compared, drawn with "
-                         "the recipe's `seed`",
-                         Bound::positive),
+                    {defaulted("draws", ValueType::integer, "", "100",
+                               "number of random positions at which equations and antisymmetry are compared, drawn "
+                               "with the recipe's `seed`",
+                               Bound::positive),
                      required("spread", ValueType::number, "m",
                               "largest distance of a component of a random position from the start", Bound::positive),
                      optional("order_steps", ValueType::numbers, "s",
@@ -282,9 +281,9 @@ StudyKind doubled_variables_kind() {
                     "Examines every open run of `gamma` and `lobatto` of any system without an action z: L may be "
                     "typed, and f is the sum of damping, `force` and `drive`. Group doubled-variables/<integrator>: "
                     "over draws difference_equations, difference_antisymmetry, over time difference_q, difference_p "
-                    "(between doubled equations and integrator, the largest since the previous record); "
-                    "largest_... and amplitude_... overall; with order_steps error_lagrangian "
-                    "over the steps, |L~_d - L~_d^e| / h, the mean over the draws, and order_lagrangian."},
+                    "(between doubled equations and integrator, the largest since the previous record); largest_... "
+                    "and amplitude_... overall; with order_steps error_lagrangian over the steps, |L~_d - L~_d^e| / h, "
+                    "the mean over the draws, and order_lagrangian."},
       .make = make_doubled_variables,
       .takes_any_lagrangian = true};
 }

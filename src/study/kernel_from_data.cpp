@@ -1,6 +1,6 @@
 // The memory kernel of measured or simulated velocities and forces, as the `memory` that recipes take.
 // Tested by tests/study/kernel_from_data_test.cpp.
-#include "study/kernel_from_data.hpp"
+#include "study/memory_kernel.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <stdexcept>
 
 #include "model/table_file.hpp"
@@ -77,26 +76,24 @@ class KernelFromData final : public Study {
 }  // namespace
 
 std::vector<Parameter> kernel_from_data_parameters() {
-  return {
-      optional("data_file", ValueType::text, "",
-               "name of a file with velocities and forces of a thermal motion, in place of system, environments and "
-               "integrators: in every line a time, at equal intervals, a velocity, and the force but for friction and "
-               "noise (of the potential)"),
-      optional("mass", ValueType::number, "kg", "of data: the mass that moves with the velocity", Bound::positive),
-      optional("max_lag", ValueType::number, "s",
-               "of data: the longest lag, after which the kernel should have decayed", Bound::positive),
-      optional(
-          "series", ValueType::integer, "",
-          "of data: the number of pairs of columns, a velocity and its force, of particles or axes that are alike; "
-          "default: 1",
-          Bound::positive),
-      optional("rates", ValueType::integer, "",
-               "of data: the number of rates, from 1/max_lag to the inverse of the interval, whose stiffnesses are "
-               "fitted; default: 25",
-               Bound::positive),
-      optional("blocks", ValueType::integer, "",
-               "of data: the number of blocks of time for errors, longer than correlations last; default: 10",
-               Bound::positive)};
+  return {optional("data_file", ValueType::text, "",
+                   "name of a file with velocities and forces of a thermal motion, in place of system, environments "
+                   "and integrators: in every line a time, at equal intervals, a velocity, and the force but for "
+                   "friction and noise (of the potential)"),
+          optional("mass", ValueType::number, "kg", "of data: the mass that moves with the velocity", Bound::positive),
+          optional("max_lag", ValueType::number, "s",
+                   "of data: the longest lag, after which the kernel should have decayed", Bound::positive),
+          optional("series", ValueType::integer, "",
+                   "of data: the number of pairs of columns, a velocity and its force, of particles or axes that are "
+                   "alike; default: 1",
+                   Bound::positive),
+          optional("rates", ValueType::integer, "",
+                   "of data: the number of rates, from 1/max_lag to the inverse of the interval, whose stiffnesses are "
+                   "fitted; default: 25",
+                   Bound::positive),
+          optional("blocks", ValueType::integer, "",
+                   "of data: the number of blocks of time for errors, longer than correlations last; default: 10",
+                   Bound::positive)};
 }
 
 std::unique_ptr<Study> make_kernel_from_data(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {

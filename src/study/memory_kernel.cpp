@@ -5,12 +5,10 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <limits>
 
 #include "driver/certificates.hpp"
 #include "driver/output_times.hpp"
 #include "study/catalogue.hpp"
-#include "study/kernel_from_data.hpp"
 #include "study/memory_kernel.hpp"
 #include "study/shared_checks.hpp"
 
@@ -162,31 +160,32 @@ std::optional<CaseFailure> measure_memory_kernel(const Experiment& experiment, R
 }
 
 StudyKind memory_kernel_kind() {
-  return {{.name = "memory-kernel",
-           .summary = "memory kernel and random force of each environment, compared with their formulas; or the kernel "
-                      "of measured velocities and forces",
-           .equation = "particles clamped: force = F(t);  clamped one unit away: force = F(t) - gamma(t)\n"
-                       "of data: m (C_vv(0) - C_vv(t)) + integral_0^t C_Fv ds = integral_0^t G(t-s) C_vv(s) ds,  "
-                       "G' = gamma",
-           .source = "farshi2018, section 4.3, eq. (36); kowalik2019 and lawson1974 for data",
-           .keywords = {"mori-zwanzig", "friction kernel", "volterra equation", "memory kernel extraction"},
-           .parameters = kernel_from_data_parameters(),
-           .notes = "Group memory-kernel/<integrator>/<environment>: kernel, kernel_integral (tends to D), "
-                    "random_force and, where a formula is known, kernel_formula, kernel_error, kernel_limit "
-                    "(infinitely many sites), random_force_formula, random_force_error. No formula is known for lines "
-                    "of unequal sites. For semi-infinite lines it is the discrete kernel, by Legendre polynomials, "
-                    "under `gamma` with 0 and 1, `stoermer-verlet` and `lobatto` with two stages; all others are in "
-                    "continuous time. A `damper`, whose kernel is 2 D delta(t), is left out. Runs closed integrators "
-                    "only. With `data_file` the recipe has no system, environments, time and integrators, and the "
-                    "group memory-kernel/data contains, over lags, velocity_correlation, force_correlation, kernel, "
-                    "kernel_integral, with _error of both by the jackknife over blocks, kernel_integral_inverted "
-                    "(without the fit, lag by lag, neighbours averaged); stiffness and rate (term), damping, "
-                    "temperature, with _error, mismatch; and the attribute `environment`, a `memory` with this kernel "
-                    "for recipes, which the log shows as well. The kernel is a sum of decaying exponentials with "
-                    "positive stiffnesses, which is passive; oscillating kernels are not represented: `mismatch` is "
-                    "then far above the errors. The motion must be in equilibrium, and the force must be the one of "
-                    "the potential, without friction and noise. Errors of the interval of the data are of its square."},
-          make_memory_kernel};
+  return {
+      {.name = "memory-kernel",
+       .summary = "memory kernel and random force of each environment, compared with their formulas; or the kernel of "
+                  "measured velocities and forces",
+       .equation =
+           "particles clamped: force = F(t);  clamped one unit away: force = F(t) - gamma(t)\n"
+           "of data: m (C_vv(0) - C_vv(t)) + integral_0^t C_Fv ds = integral_0^t G(t-s) C_vv(s) ds,  G' = gamma",
+       .source = "farshi2018, section 4.3, eq. (36); kowalik2019 and lawson1974 for data",
+       .keywords = {"mori-zwanzig", "friction kernel", "volterra equation", "memory kernel extraction"},
+       .parameters = kernel_from_data_parameters(),
+       .notes =
+           "Group memory-kernel/<integrator>/<environment>: kernel, kernel_integral (tends to D), random_force and, "
+           "where a formula is known, kernel_formula, kernel_error, kernel_limit (infinitely many sites), "
+           "random_force_formula, random_force_error. No formula is known for lines of unequal sites. For "
+           "semi-infinite lines it is the discrete kernel, by Legendre polynomials, under `gamma` with 0 and 1, "
+           "`stoermer-verlet` and `lobatto` with two stages; all others are in continuous time. A `damper`, whose "
+           "kernel is 2 D delta(t), is left out. Runs closed integrators only. With `data_file` the recipe has no "
+           "system, environments, time and integrators, and the group memory-kernel/data contains, over lags, "
+           "velocity_correlation, force_correlation, kernel, kernel_integral, with _error of both by the jackknife "
+           "over blocks, kernel_integral_inverted (without the fit, lag by lag, neighbours averaged); stiffness and "
+           "rate (term), damping, temperature, with _error, mismatch; and the attribute `environment`, a `memory` with "
+           "this kernel for recipes, which the log shows as well. The kernel is a sum of decaying exponentials with "
+           "positive stiffnesses, which is passive; oscillating kernels are not represented: `mismatch` is then far "
+           "above the errors. The motion must be in equilibrium, and the force must be the one of the potential, "
+           "without friction and noise. Errors of the interval of the data are of its square."},
+      make_memory_kernel};
 }
 
 }  // namespace bathline

@@ -1,5 +1,8 @@
-// Memory kernels and random forces of environments, measured with clamped particles.
+// Memory kernels and random forces of environments, measured with clamped particles, and kernels of data.
 #pragma once
+
+#include <memory>
+#include <vector>
 
 #include "driver/resumable_tasks.hpp"
 #include "driver/study.hpp"
@@ -12,5 +15,11 @@ namespace bathline {
 /// @note Collective.
 std::optional<CaseFailure> measure_memory_kernel(const Experiment& experiment, ResultFile& file, Progress& progress,
                                                  ResumableTasks& tasks);
+
+/// The keys of the memory-kernel study that belong to data in place of a motion, `data_file` first.
+std::vector<Parameter> kernel_from_data_parameters();
+
+/// The study of the recipe's `data_file`; nullptr after a mistake.
+std::unique_ptr<Study> make_kernel_from_data(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes);
 
 }  // namespace bathline

@@ -195,14 +195,14 @@ StudyKind substituting_system_kind() {
        .parameters = {optional("offset", ValueType::number, "m",
                                "offset of all positions of a second initial state, from which substitute and damped "
                                "system are advanced as well")},
-       .notes = "Examines every open run of `time-centred`. Group substituting-system/<integrator>: damped_defect, max "
-                "|F1^T J F1 - J|; defect, difference_q, difference_p of F2 and F2 z - F1 z over time, and largest_... "
-                "overall; stiffness, the diagonal of K~; "
-                "run_difference_q and run_difference_p, the integrator's step minus F1 z; growth, the spectral radius "
-                "of F2, which exceeds 1 where K~ makes the step hyperbolic; with an offset offset_q and "
-                "offset_damped_q, and their areas z^T J w with the curve, area and damped_area. Where q_i + q_i+ is "
-                "zero or so small that K~_ii overflows, the step has no F2: it is left out of defect and differences "
-                "(NaN over time) and counted in undefined, undefined_components and undefined_steps."},
+       .notes =
+           "Examines every open run of `time-centred`. Group substituting-system/<integrator>: damped_defect, max "
+           "|F1^T J F1 - J|; defect, difference_q, difference_p of F2 and F2 z - F1 z over time, and largest_... "
+           "overall; stiffness, the diagonal of K~; run_difference_q and run_difference_p, the integrator's step minus "
+           "F1 z; growth, the spectral radius of F2, which exceeds 1 where K~ makes the step hyperbolic; with an "
+           "offset offset_q and offset_damped_q, and their areas z^T J w with the curve, area and damped_area. Where "
+           "q_i + q_i+ is zero or so small that K~_ii overflows, the step has no F2: it is left out of defect and "
+           "differences (NaN over time) and counted in undefined, undefined_components and undefined_steps."},
       make_substituting_system};
 }
 

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "driver/rank_failure.hpp"
+#include "driver/on_root.hpp"
 #include "driver/resumable_tasks.hpp"
 #include "study/catalogue.hpp"
 #include "study/transport/options.hpp"

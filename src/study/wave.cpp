@@ -165,17 +165,16 @@ std::unique_ptr<Study> make_wave(const Recipe& recipe, const Experiment& experim
 }  // namespace
 
 StudyKind wave_kind() {
-  return {
-      {.name = "wave",
-       .summary = "speed of the front on a line and time of its echo",
-       .equation = "front(t) = farthest site with |w| >= threshold;  incoming velocity (x' + F/D) / 2 at the head",
-       .source = "limebeer2020, Theorem III.1 and eq. (33)",
-       .parameters = {required("threshold", ValueType::number, "m", "smallest displacement that counts as the front",
-                               Bound::positive)},
-       .notes = "Examines the first environment of the first closed integrator. Group wave: front_site, front_speed, "
-                "echo_time, incoming_velocity and, for a line of equal sites that starts cold and at rest, the "
-                "theoretical speed and time."},
-      make_wave};
+  return {{.name = "wave",
+           .summary = "speed of the front on a line and time of its echo",
+           .equation = "front(t) = farthest site with |w| >= threshold;  incoming velocity (x' + F/D) / 2 at the head",
+           .source = "limebeer2020, Theorem III.1 and eq. (33)",
+           .parameters = {required("threshold", ValueType::number, "m",
+                                   "smallest displacement that counts as the front", Bound::positive)},
+           .notes = "Examines the first environment of the first closed integrator. Group wave: front_site, "
+                    "front_speed, echo_time, incoming_velocity and, for a line of equal sites that starts cold and at "
+                    "rest, the theoretical speed and time."},
+          make_wave};
 }
 
 }  // namespace bathline

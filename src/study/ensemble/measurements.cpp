@@ -160,9 +160,9 @@ Measurements read_measurements(const Section& study, const ParticleSystem& syste
         } else {
           for (const std::string& suffix : words_of(suffixes)) {
             if (variables.insert(name + suffix).second) continue;
-            mistakes.add(table.where("name"), fmt::format("`{}`: the results have a variable `{}{}` already; choose "
-                                                          "another name",
-                                                          name, name, suffix));
+            mistakes.add(table.where("name"),
+                         fmt::format("`{}`: the results have a variable `{}{}` already; choose another name", name,
+                                     name, suffix));
             break;
           }
         }

@@ -2,7 +2,6 @@
 // Tested by tests/study/ensemble_test.cpp.
 #include "study/ensemble/results.hpp"
 
-#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>

@@ -35,9 +35,10 @@ std::vector<EnsembleSlope> read_slopes(const Section& study, const Experiment& e
     }
     for (const char* suffix : {"_slope", "_slope_error"}) {
       if (names.insert(slope.name + suffix).second) continue;
-      mistakes.add(table.where("name"), fmt::format("`{}`: an integrator or another slope has `{}{}` in the results "
-                                                    "already; choose another name",
-                                                    slope.name, slope.name, suffix));
+      mistakes.add(
+          table.where("name"),
+          fmt::format("`{}`: an integrator or another slope has `{}{}` in the results already; choose another name",
+                      slope.name, slope.name, suffix));
       break;
     }
     const auto& quantities = measurements.quantities;

@@ -6,7 +6,6 @@
 // lags; the other two are differences of cumulative sums. Tested by tests/study/theory/averages_test.cpp.
 #include "study/theory/averages.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <complex>

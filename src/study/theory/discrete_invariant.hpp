@@ -8,7 +8,6 @@
 #pragma once
 
 #include <optional>
-#include <vector>
 
 #include "steppers/assembled_system.hpp"
 #include "methods/scheme.hpp"

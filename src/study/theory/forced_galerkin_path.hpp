@@ -11,7 +11,6 @@
 #include <Eigen/Dense>
 #include <functional>
 #include <optional>
-#include <vector>
 
 #include "model/particle_system.hpp"
 #include "study/theory/nonconservative_force.hpp"
