@@ -1,8 +1,11 @@
 // Recipes in tests: text that is read with the program's own schema, and its mistakes.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "driver/experiment.hpp"
@@ -16,6 +19,16 @@ namespace bathline {
 inline const Program& test_program() {
   static const Program program(builtin_catalogues(), test_world());
   return program;
+}
+
+/// A text with `now` in place of the first `old`, which it must contain; then with further pairs, one after the other.
+template <class... More>
+std::string with(std::string text, const std::string& old, const std::string& now, const More&... more) {
+  const std::size_t position = text.find(old);
+  EXPECT_NE(position, std::string::npos) << old;
+  if (position != std::string::npos) text.replace(position, old.size(), now);
+  if constexpr (sizeof...(more) > 0) return with(std::move(text), more...);
+  return text;
 }
 
 struct ReadRecipe {
@@ -37,5 +50,13 @@ inline ReadRecipe read_recipe(const std::string& text, const std::vector<std::st
   }
   return result;
 }
+
+/// A recipe without mistakes. @note Collective.
+inline ReadRecipe valid_recipe(const std::string& text) {
+  ReadRecipe result = read_recipe(text);
+  EXPECT_EQ(result.report(), "");
+  return result;
+}
+inline std::string mistakes_in(const std::string& text) { return read_recipe(text).report(); }
 
 }  // namespace bathline

@@ -34,6 +34,20 @@ struct Scene {
   }
 };
 
+/// Particles in a potential; at the origin and at rest if q0 and v0 are empty.
+inline ParticleSystem make_particles(const Eigen::VectorXd& mass, std::shared_ptr<const Potential> potential,
+                                     const Eigen::VectorXd& q0 = {}, const Eigen::VectorXd& v0 = {}, int axes = 1) {
+  ParticleSystem system;
+  system.particles = static_cast<int>(mass.size()) / axes;
+  system.axes = axes;
+  system.mass = mass;
+  system.potential = std::move(potential);
+  const Eigen::VectorXd none = Eigen::VectorXd::Zero(mass.size());
+  system.q0 = q0.size() > 0 ? q0 : none;
+  system.v0 = v0.size() > 0 ? v0 : none;
+  return system;
+}
+
 inline Eigen::MatrixXd random_matrix(int rows, int columns, RandomNumbers& random) {
   Eigen::MatrixXd matrix(rows, columns);
   for (int i = 0; i < rows; ++i) {

@@ -211,14 +211,13 @@ infeasibility = 1e-12
                            4.0 / steps);
     text.replace(text.find("pieces = 40"), 11, fmt::format("pieces = {}", steps));
     const RunStudy study(text);
-    ASSERT_EQ(study.report, "");
     EXPECT_NEAR(study.value("optimal-control/gamma/cost"), references[i], 1e-11);
     EXPECT_EQ(study.value("optimal-control/gamma/converged"), 1.0);
   }
 }
 
 TEST(MpiGradient, RefusesWhatHasNoCostates) {
-  const auto report = [](const std::string& text) { return RunStudy(text).report; };
+  const auto report = [](const std::string& text) { return report_of(text); };
   const Surroundings open = all_surroundings()[0], damper = all_surroundings()[1];
   EXPECT_THAT(report(recipe_of(open, "method = \"rk4\"\n")), HasSubstr("`rk4` has explicit stages"));
   EXPECT_THAT(report(recipe_of(open, "method = \"gamma\"\n") + "[output]\nevery = 1\n"), "");

@@ -2,8 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 #include "record/result_file.hpp"
 #include "record/shared_folder.hpp"
 #include "test_world.hpp"

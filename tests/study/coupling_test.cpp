@@ -77,10 +77,9 @@ TEST(MpiCoupling, OfAStarIsTheClosedSystemUnderEveryMethod) {
   for (const MethodCase& method : method_cases()) {
     if (std::holds_alternative<ExactFlow>(method.scheme)) continue;
     SCOPED_TRACE(method.name);
-    const RunStudy coupled(two_particles(star) + integrator(method) + time_and_study(3.0));
-    const RunStudy closed(star_as_particles(coupling_at(0.3, 0.4)) + integrator(method) + time_and_study(3.0));
-    ASSERT_EQ(coupled.report, "");
-    ASSERT_EQ(closed.report, "");
+    const RunStudy coupled(two_particles(star) + integrator(method) + time_and_study(3.0), RunStudy::May::fail);
+    const RunStudy closed(star_as_particles(coupling_at(0.3, 0.4)) + integrator(method) + time_and_study(3.0),
+                          RunStudy::May::fail);
     if (coupled.failure || closed.failure) continue;
     ++tried;
     const std::vector<double> q = coupled.values("run/q"), all = closed.values("run/q");
@@ -100,7 +99,6 @@ TEST(MpiCoupling, OscillatorsMayStartAroundAnotherValue) {
     SCOPED_TRACE(name);
     const std::string tail = integrator(method_case(name)) + time_and_study(3.0);
     const RunStudy coupled(two_particles(star + "around = 0.25\n") + tail), closed(star_as_particles(0.25) + tail);
-    ASSERT_EQ(coupled.report, "");
     const std::vector<double> q = coupled.values("run/q"), all = closed.values("run/q");
     for (std::size_t i = 0; i < q.size() / 2; ++i) ASSERT_NEAR(q[2 * i], all[6 * i], 1e-13);
   }
@@ -115,11 +113,10 @@ TEST(MpiCoupling, OfASemiInfiniteLineIsThatOfALongOne) {
     if (std::holds_alternative<ExactFlow>(method.scheme)) continue;
     SCOPED_TRACE(method.name);
     const std::string tail = integrator(method) + time_and_study(8.0, 0.1);
-    const RunStudy infinite(two_particles(line("\"infinite\"")) + tail);
+    const RunStudy infinite(two_particles(line("\"infinite\"")) + tail, RunStudy::May::fail);
     if (!infinite.report.empty()) continue;
     const RunStudy finite(two_particles(line("900")) + tail);
-    ASSERT_EQ(finite.report, "");
-    ASSERT_FALSE(infinite.failure || finite.failure);
+    ASSERT_FALSE(infinite.failure);
     ++tried;
     const std::vector<double> a = infinite.values("run/q"), b = finite.values("run/q");
     for (std::size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(a[i], b[i], 2e-12);
@@ -142,7 +139,6 @@ TEST(MpiCoupling, ThatDependsOnTheTimeDoesItsWork) {
       const RunStudy run(system("\"q\"", "1.0", "0.5*q^2 + 0.25*q^4", "0.7", "0.2") +
                          "[[environments]]\nname = \"bath\"\ncouple = \"(1 + 0.3*sin(2*t))*(q + 0.4*sin(2*q))\"\n" +
                          star + integrator(method_case(name)) + time_and_study(4.0, 0.04 / (1 << i)));
-      ASSERT_EQ(run.report, "");
       const std::vector<double> energy = run.values("run/energy_total");
       errors[i] = 0.0;
       for (const double e : energy) errors[i] = std::max(errors[i], std::abs(e - energy.front()));
@@ -171,8 +167,6 @@ TEST(MpiCoupling, OfALineOnItsCharacteristicGridIsADamper) {
                     coupling) +
         method("line", "closed", "bath") + method("open", "open", "bath") + method("white", "closed", "damper") +
         time_and_study(8.0, 0.04));
-    ASSERT_EQ(run.report, "");
-    ASSERT_FALSE(run.failure);
     const std::vector<double> line = run.values("line/q"), open = run.values("open/q"), white = run.values("white/q");
     for (std::size_t i = 0; i < line.size(); ++i) ASSERT_NEAR(line[i], open[i], 2e-14);
     EXPECT_EQ(open, white);
@@ -191,8 +185,6 @@ TEST(MpiCoupling, OfADamperTakesEveryGamma) {
     };
     const RunStudy run(two_particles("kind = \"damper\"\ndamping = 0.8\n") + method("closed") + method("open") +
                        time_and_study(8.0, 0.04));
-    ASSERT_EQ(run.report, "");
-    ASSERT_FALSE(run.failure);
     EXPECT_EQ(run.values("closed/q"), run.values("open/q"));
   }
 }
@@ -204,8 +196,6 @@ TEST(MpiCoupling, OfADamperHasTheOrderOfTheMethod) {
       "[[environments]]\nkind = \"damper\"\nname = \"other\"\ncouple = \"q - r\"\ndamping = 0.2\n";
   const auto end_of = [&](const std::string& method, const char* on, double step) {
     const RunStudy run(problem + integrator(method_case(method), on) + time_and_study(2.0, step));
-    EXPECT_EQ(run.report, "");
-    EXPECT_FALSE(run.failure);
     const std::vector<double> q = run.values("run/q"), energy = run.values("run/energy_total");
     return std::array<double, 3>{q[q.size() - 2], q.back(), energy.back() - energy.front()};
   };
@@ -323,7 +313,7 @@ TEST(Coupling, RefusesWhatIsForLinearOnes) {
   const auto report = [](const std::string& environment, const std::string& method, const char* on = "closed",
                          const std::string& study = "trajectory") {
     std::string text = two_particles(environment) + integrator(method_case(method), on) + time_and_study(1.0);
-    return RunStudy(text.replace(text.find("trajectory"), 10, study)).report;
+    return report_of(text.replace(text.find("trajectory"), 10, study));
   };
   EXPECT_THAT(report(star, "exact"), HasSubstr("the `couple` of `bath` is not linear"));
   EXPECT_THAT(report(star, "gauss(stages=1)", "closed", "memory-kernel"), HasSubstr("is for linear couplings"));
@@ -336,12 +326,11 @@ TEST(Coupling, RefusesWhatIsForLinearOnes) {
   EXPECT_THAT(report("kind = \"damper\"\ndamping = 0.3\naround = 0.0\n", "gauss(stages=1)"),
               HasSubstr("no sites that could start `around`"));
   const auto switched = [](const char* on, const char* kind) {
-    return RunStudy(
-               system("\"q\"", "1.0", "q^2/2", "0.7", "0.2") +
-               fmt::format("[[environments]]\nkind = \"{}\"\nname = \"bath\"\ncouple = \"(1 + sin(t))*q\"\n", kind) +
-               (std::string(kind) == "damper" ? "damping = 0.3\n" : star.substr(star.find('\n') + 1)) +
-               integrator(method_case("gauss(stages=1)"), on) + time_and_study(1.0))
-        .report;
+    return report_of(
+        system("\"q\"", "1.0", "q^2/2", "0.7", "0.2") +
+        fmt::format("[[environments]]\nkind = \"{}\"\nname = \"bath\"\ncouple = \"(1 + sin(t))*q\"\n", kind) +
+        (std::string(kind) == "damper" ? "damping = 0.3\n" : star.substr(star.find('\n') + 1)) +
+        integrator(method_case("gauss(stages=1)"), on) + time_and_study(1.0));
   };
   EXPECT_THAT(switched("closed", "damper"), HasSubstr("cannot have a `couple` that depends on t"));
   EXPECT_THAT(switched("open", "heat-bath"), HasSubstr("cannot have a `couple` that depends on t"));

@@ -53,29 +53,63 @@ on = ")" +
          on + "\"\n[output]\nevery = 8\n[study]\nkind = \"ensemble\"\n" + study;
 }
 
-void expect_mean_of_realisations(const std::string& on) {
-  constexpr int realisations = 19, records = 11, first = 5, lags = 4;
-  const std::string text = recipe("realisations = 19\nburn_in = 2.0\nmax_lag = 1.2\n", "0.5", on);
-  const RunStudy run(text);
-  ASSERT_EQ(run.report, "");
-  // Every rank computes all realisations, in batches of eight that are added in order.
+/// Calls `look` with every realisation in its initial state; every rank computes all of them.
+template <class Look>
+void for_each_realisation(const RunStudy& run, int realisations, Look look) {
   const Communicator alone = test_world().split(test_world().rank());
   const Case& this_case = run.experiment().cases().front();
-  std::vector<double> q(2 * records), v2(2), correlation(2 * lags), batch_q(2 * records);
-  std::vector<std::vector<double>> kinetic_means(2);
   for (int r = 0; r < realisations; ++r) {
     Problem problem = run.experiment().make_problem(this_case, this_case.step, this_case.closed, alone);
     problem.prepare(11, static_cast<std::uint32_t>(r));
-    const auto stepper = make_stepper(this_case.scheme, problem, this_case.step);
+    look(r, problem, [&, stepper = make_stepper(this_case.scheme, problem, this_case.step)](int steps) {
+      stepper->advance(steps);
+    });
+  }
+}
+
+struct Statistics {
+  double mean = 0.0, variance = 0.0, error = 0.0;
+};
+Statistics statistics(const std::vector<double>& samples) {
+  const auto n = static_cast<double>(samples.size());
+  Statistics result;
+  for (const double sample : samples) result.mean += sample / n;
+  for (const double sample : samples) result.variance += std::pow(sample - result.mean, 2) / (n - 1.0);
+  result.error = std::sqrt(result.variance / n);
+  return result;
+}
+
+std::vector<double> values_of(const RunStudy& run, const std::string& name) {
+  return run.values("ensemble/run/" + name);
+}
+/// An entry of a mean over samples, with its standard error.
+void expect_mean(const RunStudy& run, const std::string& name, std::size_t index, const std::vector<double>& samples) {
+  EXPECT_NEAR(values_of(run, name)[index], statistics(samples).mean, 1e-14) << name;
+  EXPECT_NEAR(values_of(run, name + "_error")[index], statistics(samples).error, 1e-12) << name;
+}
+void expect_values(const RunStudy& run, const std::string& name, const std::vector<double>& expected) {
+  const std::vector<double> found = values_of(run, name);
+  ASSERT_EQ(found.size(), expected.size()) << name;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (std::isnan(expected[i])) {
+      EXPECT_TRUE(std::isnan(found[i])) << name;
+    } else {
+      EXPECT_NEAR(found[i], expected[i], 1e-14) << name << i;
+    }
+  }
+}
+
+void expect_mean_of_realisations(const std::string& on) {
+  constexpr int realisations = 19, records = 11, first = 5, lags = 4;
+  const RunStudy run(recipe("realisations = 19\nburn_in = 2.0\nmax_lag = 1.2\n", "0.5", on));
+  std::vector<double> q(2 * records), correlation(2 * lags);
+  std::vector<std::vector<double>> kinetic_means(2);
+  for_each_realisation(run, realisations, [&](int, Problem& problem, auto advance) {
     std::vector<Eigen::VectorXd> v;
     for (int record = 0; record < records; ++record) {
-      if (record > 0) stepper->advance(8);
+      if (record > 0) advance(8);
       v.push_back(problem.p.cwiseQuotient(problem.system().mass));
-      for (int i = 0; i < 2; ++i) batch_q[2 * record + i] += problem.q[i];
-    }
-    if (r % 8 == 7 || r + 1 == realisations) {
-      for (std::size_t i = 0; i < q.size(); ++i) q[i] += batch_q[i];
-      std::fill(batch_q.begin(), batch_q.end(), 0.0);
+      for (int i = 0; i < 2; ++i) q[2 * record + i] += problem.q[i] / realisations;
     }
     for (int i = 0; i < 2; ++i) {
       double mean = 0.0;
@@ -87,21 +121,13 @@ void expect_mean_of_realisations(const std::string& on) {
       }
       kinetic_means[i].push_back(mean);
     }
-  }
-  const std::vector<double> mean_q = run.values("ensemble/run/mean_q");
-  ASSERT_EQ(mean_q.size(), q.size());
-  for (std::size_t i = 0; i < q.size(); ++i) EXPECT_NEAR(mean_q[i], q[i] / realisations, 1e-14);
-  const std::vector<double> found = run.values("ensemble/run/velocity_autocorrelation");
-  ASSERT_EQ(found.size(), correlation.size());
-  for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], correlation[i], 1e-14);
-  for (int i = 0; i < 2; ++i) {
-    double mean = 0.0, square = 0.0;
-    for (double value : kinetic_means[i]) mean += value / realisations;
-    for (double value : kinetic_means[i]) square += (value - mean) * (value - mean);
-    const double error = std::sqrt(square / (realisations - 1) / realisations);
-    EXPECT_NEAR(run.values("ensemble/run/kinetic_mean")[i], mean, 1e-14);
-    EXPECT_NEAR(run.values("ensemble/run/kinetic_mean_error")[i], error, 1e-12);
-    EXPECT_NEAR(run.values("ensemble/run/kinetic_deviation")[i], (mean - 0.25) / error, 1e-9);
+  });
+  expect_values(run, "mean_q", q);
+  expect_values(run, "velocity_autocorrelation", correlation);
+  for (std::size_t i = 0; i < 2; ++i) {
+    expect_mean(run, "kinetic_mean", i, kinetic_means[i]);
+    const auto [mean, variance, error] = statistics(kinetic_means[i]);
+    EXPECT_NEAR(values_of(run, "kinetic_deviation")[i], (mean - 0.25) / error, 1e-9);
   }
 }
 
@@ -134,7 +160,6 @@ realisations = 10
 saved_paths = 10
 burn_in = 2.0
 )");
-  ASSERT_EQ(run.report, "");
   constexpr std::size_t realisations = 10, records = 16, first = 5;
   const std::vector<double> q = run.values("ensemble/run/path_q"), v = run.values("ensemble/run/path_v");
   ASSERT_EQ(q.size(), realisations * records * 3);
@@ -148,12 +173,7 @@ burn_in = 2.0
       }
       means.push_back(sum / (records - first));
     }
-    double mean = 0.0, square = 0.0;
-    for (const double value : means) mean += value / realisations;
-    for (const double value : means) square += (value - mean) * (value - mean);
-    EXPECT_NEAR(run.values("ensemble/run/bond_current_mean")[bond], mean, 1e-14);
-    EXPECT_NEAR(run.values("ensemble/run/bond_current_mean_error")[bond],
-                std::sqrt(square / (realisations - 1) / realisations), 1e-13);
+    expect_mean(run, "bond_current_mean", bond, means);
   }
   EXPECT_EQ(run.values("ensemble/run/particle_energy_mean").size(), 3u);
   EXPECT_EQ(run.values("ensemble/run/bond"), (std::vector{0.0, 1.0}));
@@ -167,7 +187,6 @@ TEST(MpiEnsemble, IsTheMeanOfItsOpenRealisations) { expect_mean_of_realisations(
 TEST(MpiEnsemble, RanksMayShareARealisation) {
   const RunStudy alone(recipe("realisations = 9\nmax_lag = 1.0\n"));
   const RunStudy shared(recipe("realisations = 9\nmax_lag = 1.0\nranks_per_realisation = 2\n"));
-  ASSERT_EQ(shared.report, "");
   for (const char* name : {"mean_v", "kinetic_energy", "velocity_autocorrelation", "mean_q_error"}) {
     const std::string path = std::string("ensemble/run/") + name;
     EXPECT_EQ(alone.values(path), shared.values(path)) << name;
@@ -176,7 +195,6 @@ TEST(MpiEnsemble, RanksMayShareARealisation) {
 
 TEST(MpiEnsemble, TheoryIsTheLangevinEquation) {
   const RunStudy run(recipe("realisations = 2\nmax_lag = 1.0\n"));
-  ASSERT_EQ(run.report, "");
   const std::vector<double> lag = run.values("ensemble/run/lag");
   const std::vector<double> theory = run.values("ensemble/run/velocity_autocorrelation_theory");
   // Each particle is an independent oscillator: kT/m exp(-a t) (cos wt - a/w sin wt), a = D/2m, w^2 = k/m - a^2.
@@ -195,40 +213,24 @@ const char* const measured = R"(realisations = 19
 burn_in = 2.0
 max_lag = 0.8
 saved_paths = 3
-[[study.quantities]]
-name = "x"
-of = "x0"
-units = "m"
-bins = [-1.0, 1.0, 4]
-[[study.quantities]]
-name = "v"
-of = "x0_dot"
-bins = [-1.5, 1.5, 3]
-[[study.joint_histograms]]
-name = "both"
-of = ["x", "v"]
-[[study.first_passages]]
-name = "zero"
-of = "x0"
-direction = "down"
+quantities = [
+  { name = "x", of = "x0", units = "m", bins = [-1.0, 1.0, 4] },
+  { name = "v", of = "x0_dot", bins = [-1.5, 1.5, 3] }
+]
+joint_histograms = [{ name = "both", of = ["x", "v"] }]
+first_passages = [{ name = "zero", of = "x0", direction = "down" }]
 )";
 
 TEST(MpiEnsemble, MeasuresQuantitiesOfEveryRealisation) {
   constexpr int realisations = 19, records = 11, first = 5, lags = 3;
   const RunStudy run(recipe(measured, "0.5", "open"));
-  ASSERT_EQ(run.report, "");
-  const Communicator alone = test_world().split(test_world().rank());
-  const Case& this_case = run.experiment().cases().front();
   std::vector<double> means, passed, density(4), joint(12), products(lags);
   double waited = 0.0, count = 0.0;
-  for (int r = 0; r < realisations; ++r) {
-    Problem problem = run.experiment().make_problem(this_case, this_case.step, false, alone);
-    problem.prepare(11, static_cast<std::uint32_t>(r));
-    const auto stepper = make_stepper(this_case.scheme, problem, this_case.step);
+  for_each_realisation(run, realisations, [&](int r, Problem& problem, auto advance) {
     std::vector<double> x, v;
     double passage = std::nan("");
     for (int record = 0; record < records; ++record) {
-      if (record > 0) stepper->advance(8);
+      if (record > 0) advance(8);
       x.push_back(problem.q[0]);
       v.push_back(problem.p[0]);
       if (record == 0 || !std::isnan(passage) || !(x[record - 1] > 0.0 && x[record] <= 0.0)) continue;
@@ -236,8 +238,8 @@ TEST(MpiEnsemble, MeasuresQuantitiesOfEveryRealisation) {
     }
     if (r < 3) {
       for (int record = 0; record < records; ++record) {
-        EXPECT_EQ(run.values("ensemble/run/path_q")[(r * records + record) * 2], x[record]);
-        EXPECT_EQ(run.values("ensemble/run/path_v")[(r * records + record) * 2], v[record]);
+        EXPECT_EQ(values_of(run, "path_q")[(r * records + record) * 2], x[record]);
+        EXPECT_EQ(values_of(run, "path_v")[(r * records + record) * 2], v[record]);
       }
     }
     passed.push_back(passage);
@@ -259,28 +261,13 @@ TEST(MpiEnsemble, MeasuresQuantitiesOfEveryRealisation) {
       }
     }
     means.push_back(mean);
-  }
-  double mean = 0.0, square = 0.0;
-  for (const double one_mean : means) mean += one_mean / realisations;
-  for (const double one_mean : means) square += (one_mean - mean) * (one_mean - mean);
-  EXPECT_NEAR(run.value("ensemble/run/x_mean"), mean, 1e-14);
-  EXPECT_NEAR(run.value("ensemble/run/x_mean_error"), std::sqrt(square / (realisations - 1) / realisations), 1e-12);
-  const auto expect = [&](const char* name, const std::vector<double>& expected) {
-    const std::vector<double> found = run.values(std::string("ensemble/run/") + name);
-    ASSERT_EQ(found.size(), expected.size()) << name;
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      if (std::isnan(expected[i])) {
-        EXPECT_TRUE(std::isnan(found[i])) << name;
-      } else {
-        EXPECT_NEAR(found[i], expected[i], 1e-14) << name << i;
-      }
-    }
-  };
-  expect("x_of_realisation", means);
-  expect("x_autocorrelation", products);
-  expect("x_density", density);
-  expect("both_density", joint);
-  expect("zero_time", passed);
+  });
+  expect_mean(run, "x_mean", 0, means);
+  expect_values(run, "x_of_realisation", means);
+  expect_values(run, "x_autocorrelation", products);
+  expect_values(run, "x_density", density);
+  expect_values(run, "both_density", joint);
+  expect_values(run, "zero_time", passed);
   EXPECT_NEAR(run.value("ensemble/run/zero_rate"), count / waited, 1e-14);
   EXPECT_NEAR(run.value("ensemble/run/zero_rate_error"), std::sqrt(count) / waited, 1e-14);
   std::vector<double> survival;
@@ -288,7 +275,7 @@ TEST(MpiEnsemble, MeasuresQuantitiesOfEveryRealisation) {
     survival.push_back(1.0);
     for (const double time : passed) survival.back() -= time <= 0.4 * record ? 1.0 / realisations : 0.0;
   }
-  expect("zero_survival", survival);
+  expect_values(run, "zero_survival", survival);
   EXPECT_GT(count, 2.0);
   EXPECT_LT(count, 19.0);
   // The variance of the averaged values.
@@ -298,54 +285,32 @@ TEST(MpiEnsemble, MeasuresQuantitiesOfEveryRealisation) {
 
 /// The two oscillators driven and in baths called `a` and `other`.
 std::string driven(const std::string& study, const std::string& on, const std::string& method) {
-  std::string text = recipe(study, "0.9", on);
-  text.replace(text.find("q0 ="), 0, "drive = [\"0.3*cos(1.2*t)\", \"0\"]\n");
-  text.replace(text.find("kind = \"heat-bath\""), 0, "name = \"a\"\n");
+  std::string text =
+      with(recipe(study, "0.9", on), "q0 =", "drive = [\"0.3*cos(1.2*t)\", \"0\"]\nq0 =", "kind = \"heat-bath\"",
+           "name = \"a\"\nkind = \"heat-bath\"");
   return text.replace(text.find("\"stoermer-verlet\""), 17, method);
 }
 
 const char* const ledger = R"(realisations = 11
 series = false
-[[study.quantities]]
-name = "W"
-of = "work"
-when = "end"
-bins = [-0.6, 0.6, 3]
-[[study.quantities]]
-name = "Q"
-of = "heat"
-when = "end"
-[[study.quantities]]
-name = "Qa"
-of = "heat_a"
-when = "end"
-[[study.quantities]]
-name = "Qother"
-of = "heat_other"
-when = "end"
-[[study.quantities]]
-name = "U"
-of = "gain"
-when = "end"
-[[study.quantities]]
-name = "mean_work"
-of = "work + 0*t"
+quantities = [
+  { name = "W", of = "work", when = "end", bins = [-0.6, 0.6, 3] },
+  { name = "Q", of = "heat", when = "end" },
+  { name = "Qa", of = "heat_a", when = "end" },
+  { name = "Qother", of = "heat_other", when = "end" },
+  { name = "U", of = "gain", when = "end" },
+  { name = "mean_work", of = "work + 0*t" }
+]
 )";
 
 TEST(MpiEnsemble, MeasuresWorkAndHeat) {
   const RunStudy run(driven(ledger, "closed", "\"time-centred\""));
-  ASSERT_EQ(run.report, "");
-  const Communicator alone = test_world().split(test_world().rank());
-  const Case& this_case = run.experiment().cases().front();
   std::vector<double> work, density(3);
   double mean_work = 0.0;
-  for (std::uint32_t r = 0; r < 11; ++r) {
-    Problem problem = run.experiment().make_problem(this_case, this_case.step, true, alone);
-    problem.prepare(11, r);
+  for_each_realisation(run, 11, [&](int r, Problem& problem, auto advance) {
     const EnergyLedger start = problem.energies();
-    const auto stepper = make_stepper(this_case.scheme, problem, this_case.step);
     for (int record = 1; record < 11; ++record) {
-      stepper->advance(8);
+      advance(8);
       mean_work += problem.energies().work / 11.0 / 11.0;
     }
     const EnergyLedger end = problem.energies();
@@ -354,7 +319,7 @@ TEST(MpiEnsemble, MeasuresWorkAndHeat) {
     };
     work.push_back(end.work);
     if (std::abs(end.work) < 0.6) density[static_cast<std::size_t>((end.work + 0.6) / 0.4)] += 1.0 / 11.0 / 0.4;
-    const auto at = [&](const char* name) { return run.values(fmt::format("ensemble/run/{}", name))[r]; };
+    const auto at = [&](const char* name) { return values_of(run, name)[r]; };
     EXPECT_EQ(at("W_of_realisation"), end.work);
     EXPECT_NEAR(at("U_of_realisation"), end.particles - start.particles, 1e-14);
     EXPECT_NEAR(at("Qa_of_realisation"), held(end, 0) - held(start, 0), 1e-13);
@@ -363,19 +328,15 @@ TEST(MpiEnsemble, MeasuresWorkAndHeat) {
     // The midpoint rule conserves the energy balance of linear systems.
     EXPECT_NEAR(at("Q_of_realisation") + at("U_of_realisation"), end.work, 1e-12);
     EXPECT_GT(std::abs(end.work), 1e-4);
-  }
-  double mean = 0.0, square = 0.0;
-  for (const double w : work) mean += w / 11.0;
-  for (const double w : work) square += (w - mean) * (w - mean) / 10.0;
-  EXPECT_NEAR(run.value("ensemble/run/W_mean"), mean, 1e-15);
+  });
+  expect_mean(run, "W_mean", 0, work);
+  const auto [mean, square, error] = statistics(work);
   EXPECT_NEAR(run.value("ensemble/run/W_variance"), square, 1e-14);
   double spread = 0.0;
   for (const double w : work) spread += std::pow((w - mean) * (w - mean) - square, 2) / 10.0;
   EXPECT_NEAR(run.value("ensemble/run/W_variance_error"), std::sqrt(spread / 11.0), 1e-14);
-  EXPECT_NEAR(run.value("ensemble/run/W_mean_error"), std::sqrt(square / 11.0), 1e-14);
   EXPECT_NEAR(run.value("ensemble/run/mean_work_mean"), mean_work, 1e-14);
-  const std::vector<double> found = run.values("ensemble/run/W_density");
-  for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(found[i], density[i], 1e-14);
+  expect_values(run, "W_density", density);
   EXPECT_FALSE(run.has("ensemble/run/W_autocorrelation"));
 }
 
@@ -383,28 +344,21 @@ TEST(MpiEnsemble, MeasuresWorkAndHeat) {
 TEST(MpiEnsemble, KnowsWhichBathTakesWhichHeatInOpenRuns) {
   for (const char* method : {"\"time-centred\"", "\"gauss\"", "\"stoermer-verlet\"", "\"baoab\""}) {
     SCOPED_TRACE(method);
-    std::string text = driven(ledger, "open", method);
-    text.replace(text.find("drive"), 0, "start = \"thermal-momenta\"\nkT = 0.3\n#");
-    const RunStudy run(text);
-    ASSERT_EQ(run.report, "");
-    const Communicator alone = test_world().split(test_world().rank());
-    const Case& this_case = run.experiment().cases().front();
-    const bool is_explicit = std::holds_alternative<ExplicitScheme>(this_case.scheme);
-    for (std::uint32_t r = 0; r < 11; ++r) {
-      Problem problem = run.experiment().make_problem(this_case, this_case.step, false, alone);
-      problem.prepare(11, r);
+    const RunStudy run(with(driven(ledger, "open", method), "drive", "start = \"thermal-momenta\"\nkT = 0.3\n#drive"));
+    const bool is_explicit = std::holds_alternative<ExplicitScheme>(run.experiment().cases().front().scheme);
+    for_each_realisation(run, 11, [&](int r, Problem& problem, auto advance) {
       const auto energy = [&](int i) {
         const double m[] = {1.0, 2.0}, stiffness[] = {1.0, 3.0};
         return 0.5 * problem.p[i] * problem.p[i] / m[i] + 0.5 * stiffness[i] * problem.q[i] * problem.q[i];
       };
       const double before[] = {energy(0), energy(1)};
-      make_stepper(this_case.scheme, problem, this_case.step)->advance(80);
+      advance(80);
       const double lost[] = {before[0] - energy(0), before[1] - energy(1)};
-      const auto at = [&](const char* name) { return run.values(fmt::format("ensemble/run/{}", name))[r]; };
+      const auto at = [&](const char* name) { return values_of(run, name)[r]; };
       EXPECT_NEAR(at("Qa_of_realisation"), lost[0], is_explicit ? 0.01 : 1e-12);
       EXPECT_NEAR(at("Qother_of_realisation"), lost[1], is_explicit ? 0.01 : 1e-12);
       EXPECT_NEAR(at("Q_of_realisation"), at("Qa_of_realisation") + at("Qother_of_realisation"), 1e-13);
-    }
+    });
   }
 }
 
@@ -413,35 +367,21 @@ TEST(MpiEnsemble, BlocksAreSamples) {
   const RunStudy run(
       recipe("realisations = 9\nburn_in = 2.0\nmax_lag = 0.4\nblocks = 2\n"
              "[[study.quantities]]\nname = \"x\"\nof = \"x0\"\n"));
-  ASSERT_EQ(run.report, "");
-  const Communicator alone = test_world().split(test_world().rank());
-  const Case& this_case = run.experiment().cases().front();
   std::vector<double> means, products;
-  for (std::uint32_t r = 0; r < realisations; ++r) {
-    Problem problem = run.experiment().make_problem(this_case, this_case.step, true, alone);
-    problem.prepare(11, r);
-    const auto stepper = make_stepper(this_case.scheme, problem, this_case.step);
+  for_each_realisation(run, realisations, [&](int, Problem& problem, auto advance) {
     std::vector<double> x;
     for (int record = 0; record < records; ++record) {
-      if (record > 0) stepper->advance(8);
+      if (record > 0) advance(8);
       x.push_back(problem.q[0]);
     }
     for (int begin = first; begin < records; begin += 3) {
       means.push_back((x[begin] + x[begin + 1] + x[begin + 2]) / 3.0);
       products.push_back((x[begin] * x[begin + 1] + x[begin + 1] * x[begin + 2]) / 2.0);
     }
-  }
-  const auto expect = [&](const std::string& name, std::size_t index, const std::vector<double>& samples) {
-    double mean = 0.0, square = 0.0;
-    const auto n = static_cast<double>(samples.size());
-    for (const double one_mean : samples) mean += one_mean / n;
-    for (const double one_mean : samples) square += (one_mean - mean) * (one_mean - mean);
-    EXPECT_NEAR(run.values("ensemble/run/" + name)[index], mean, 1e-14);
-    EXPECT_NEAR(run.values("ensemble/run/" + name + "_error")[index], std::sqrt(square / (n - 1.0) / n), 1e-12);
-  };
+  });
   ASSERT_EQ(means.size(), 18u);
-  expect("x_mean", 0, means);
-  expect("x_autocorrelation", 1, products);
+  expect_mean(run, "x_mean", 0, means);
+  expect_mean(run, "x_autocorrelation", 1, products);
   // A value that is not averaged over time has one sample in every realisation.
   EXPECT_NEAR(run.values("ensemble/run/mean_q_error")[20],
               RunStudy(recipe("realisations = 9\n")).values("ensemble/run/mean_q_error")[20], 1e-15);
@@ -451,7 +391,6 @@ TEST(MpiEnsemble, HoldsHistogramsAgainstWhatIsExpected) {
   const RunStudy run(
       recipe("realisations = 9\n[[study.quantities]]\nname = \"x\"\nof = \"x0\"\n"
              "bins = [-1.0, 2.0, 6]\nexpected = \"7*exp(-value^2)\"\n"));
-  ASSERT_EQ(run.report, "");
   const std::vector<double> expected = run.values("ensemble/run/x_density_expected"),
                             found = run.values("ensemble/run/x_density"),
                             error = run.values("ensemble/run/x_density_error"),
@@ -468,7 +407,6 @@ TEST(MpiEnsemble, HoldsHistogramsAgainstWhatIsExpected) {
   const RunStudy far(
       recipe("realisations = 9\n[[study.quantities]]\nname = \"x\"\nof = \"x0\"\n"
              "bins = [50.0, 52.0, 2]\nexpected = \"1\"\n"));
-  ASSERT_EQ(far.report, "");
   EXPECT_EQ(far.values("ensemble/run/x_density"), (std::vector<double>{0.0, 0.0}));
   for (const double deviation : far.values("ensemble/run/x_density_deviation")) EXPECT_NEAR(deviation, -3.0, 1e-12);
 }
@@ -476,10 +414,7 @@ TEST(MpiEnsemble, HoldsHistogramsAgainstWhatIsExpected) {
 // A drive, and a start at another temperature that averages contain, leave no equipartition to expect.
 TEST(MpiEnsemble, ExpectsEquipartitionInEquilibriumAlone) {
   const auto has_expected = [](const std::string& keys, const std::string& study) {
-    std::string text = recipe("realisations = 9\n" + study);
-    text.replace(text.find("[[environments]]"), 0, keys);
-    const RunStudy run(text);
-    EXPECT_EQ(run.report, "");
+    const RunStudy run(with(recipe("realisations = 9\n" + study), "[[environments]]", keys + "[[environments]]"));
     return run.has("ensemble/run/kinetic_expected");
   };
   EXPECT_TRUE(has_expected("", ""));
@@ -497,34 +432,28 @@ TEST(MpiEnsemble, TakesNoiseOfAMemory) {
                "[[environments]]\nkind = \"memory\"\nstiffness = [0.7]\nrate = [1.1]\nfrequency = [0.4]\n"
                "kT = 0.5\n");
   const RunStudy run(warm);
-  ASSERT_EQ(run.report, "");
   EXPECT_GT(run.values("ensemble/run/mean_v_error")[20], 0.0);
   // The theory is that of particles and memory: at lag 0 it is kT/m.
   EXPECT_NEAR(run.values("ensemble/run/velocity_autocorrelation_theory")[0], 0.5, 1e-14);
   // Open runs have no quantum noise, which does not prevent closed ones.
-  std::string quantum = warm;
-  quantum.replace(quantum.find("stiffness"), 0, "quantum = true\nhbar = 1.0\n");
-  quantum.replace(quantum.find("\"stoermer-verlet\""), 17, "\"time-centred\"");
+  std::string quantum =
+      with(warm, "stiffness", "quantum = true\nhbar = 1.0\nstiffness", "\"stoermer-verlet\"", "\"time-centred\"");
   const RunStudy run_of_quantum(quantum);
-  ASSERT_EQ(run_of_quantum.report, "");
   EXPECT_GT(run_of_quantum.values("ensemble/run/mean_v_error")[20], 0.0);
   // Quantum noise has no equipartition, and zero-point motion at temperature 0.
   EXPECT_TRUE(run.has("ensemble/run/kinetic_expected"));
   EXPECT_FALSE(run_of_quantum.has("ensemble/run/kinetic_expected"));
   quantum.replace(quantum.find("kT = 0.5"), 8, "kT = 0.0");
   EXPECT_GT(RunStudy(quantum).value("ensemble/run/kinetic_mean"), 0.0);
-  std::string silent = warm;
-  silent.replace(silent.find("name = \"run\""), 0, "noise = false\n");
-  EXPECT_THAT(RunStudy(silent).report, HasSubstr("all realisations would be the same"));
-  std::string started = silent;
-  started.replace(started.find("q0 ="), 0, "start = \"thermal\"\nkT = 0.5\n");
-  EXPECT_EQ(RunStudy(started).report, "");
+  std::string silent = with(warm, "name = \"run\"", "noise = false\nname = \"run\"");
+  EXPECT_THAT(report_of(silent), HasSubstr("all realisations would be the same"));
+  std::string started = with(silent, "q0 =", "start = \"thermal\"\nkT = 0.5\nq0 =");
+  EXPECT_EQ(report_of(started), "");
 }
 
 TEST(MpiEnsemble, LeavesSeriesOutWhereTheyAreNotWanted) {
   const RunStudy with(recipe("realisations = 9\nmax_lag = 1.0\n"));
   const RunStudy without(recipe("realisations = 9\nmax_lag = 1.0\nseries = false\n"));
-  ASSERT_EQ(without.report, "");
   EXPECT_TRUE(with.has("ensemble/run/mean_q"));
   EXPECT_FALSE(without.has("ensemble/run/mean_q"));
   for (const char* name : {"velocity_autocorrelation", "velocity_autocorrelation_error", "kinetic_mean"}) {
@@ -555,28 +484,17 @@ q0 = [0.0]
 TEST(MpiEnsemble, ReachesTheEndWhateverTheRecords) {
   const std::string study = R"(realisations = 9
 saved_paths = 1
-[[study.quantities]]
-name = "last"
-of = "t"
-when = "end"
-[[study.quantities]]
-name = "x"
-of = "x"
-when = "end"
-[[study.quantities]]
-name = "clock"
-of = "t"
-[[study.first_passages]]
-name = "arrival"
-of = "t"
-at = 9.85
+quantities = [
+  { name = "last", of = "t", when = "end" },
+  { name = "x", of = "x", when = "end" },
+  { name = "clock", of = "t" }
+]
+first_passages = [{ name = "arrival", of = "t", at = 9.85 }]
 )";
   const RunStudy all(damped_particle(study));
-  ASSERT_EQ(all.report, "");
   for (const int every : {2, 50, 98, 99, 1000}) {
     SCOPED_TRACE(every);
     const RunStudy run(damped_particle(study, fmt::format("every = {}\n", every)));
-    ASSERT_EQ(run.report, "");
     const std::vector<double> time = run.values("ensemble/run/time"), q = run.values("ensemble/run/path_q"),
                               every_q = all.values("ensemble/run/path_q");
     ASSERT_EQ(time.size(), static_cast<std::size_t>((99 + every - 1) / every + 1));
@@ -596,7 +514,7 @@ at = 9.85
   // Lags are multiples of the interval between records: the last record counts only where it ends such an interval.
   const std::string lags = "realisations = 2\nblocks = 2\nmax_lag = 1.0\n";
   EXPECT_EQ(RunStudy(damped_particle(lags, "every = 10\n")).values("ensemble/run/lag").size(), 2u);
-  EXPECT_THAT(RunStudy(damped_particle("realisations = 2\nmax_lag = 1.0\nburn_in = 5.0\n", "every = 1000\n")).report,
+  EXPECT_THAT(report_of(damped_particle("realisations = 2\nmax_lag = 1.0\nburn_in = 5.0\n", "every = 1000\n")),
               HasSubstr("too few for the longest lag"));
 }
 
@@ -606,13 +524,7 @@ TEST(MpiEnsemble, VariancesDoNotDependOnThePosition) {
 burn_in = 2.0
 max_lag = 1.0
 blocks = 2
-[[study.quantities]]
-name = "x"
-of = "x"
-[[study.quantities]]
-name = "last"
-of = "x"
-when = "end"
+quantities = [{ name = "x", of = "x" }, { name = "last", of = "x", when = "end" }]
 )";
   const auto at = [&](const std::string& centre) {
     std::string text = damped_particle(study);
@@ -621,7 +533,6 @@ when = "end"
   };
   // One rounding of positions is 1.2e-10, a ten-millionth of their spread.
   const RunStudy near = at("0.0"), far = at("1000000.0");
-  ASSERT_EQ(far.report, "");
   for (const char* name :
        {"variance_q", "variance_v", "mean_q_error", "x_mean_error", "last_variance", "last_mean_error"}) {
     const std::vector<double> expected = near.values(std::string("ensemble/run/") + name),
@@ -645,7 +556,7 @@ TEST(MpiEnsemble, WarnsOfAveragesThatAreNotStationary) {
     auto& sinks = spdlog::default_logger()->sinks();
     const auto before = sinks;
     sinks = {sink};
-    EXPECT_EQ(RunStudy(text).report, "");
+    EXPECT_EQ(report_of(text), "");
     sinks = before;
     return log.str();
   };
@@ -655,8 +566,8 @@ TEST(MpiEnsemble, WarnsOfAveragesThatAreNotStationary) {
   const auto hot =
       testing::AllOf(testing::StartsWith("run: "), HasSubstr("burn_in = 1"), HasSubstr("probability of 0.001"));
   EXPECT_THAT(warnings(damped_particle(study, "", thermal + "start_kT = 100.0\n")), hot);
-  std::string in_blocks = damped_particle(study, "", thermal + "start_kT = 100.0\n");
-  in_blocks.replace(in_blocks.find("realisations"), 0, "blocks = 3\n");
+  std::string in_blocks =
+      with(damped_particle(study, "", thermal + "start_kT = 100.0\n"), "realisations", "blocks = 3\nrealisations");
   EXPECT_THAT(warnings(in_blocks), hot);
   in_blocks = damped_particle(study, "", thermal);
   in_blocks.replace(in_blocks.find("realisations"), 0, "blocks = 3\n");
@@ -666,20 +577,12 @@ TEST(MpiEnsemble, WarnsOfAveragesThatAreNotStationary) {
 // The ratio of the time waited and the number of passages, with the error of a ratio of means.
 TEST(MpiEnsemble, MeanTimesOfPassagesAccountForThoseWithout) {
   const RunStudy run(damped_particle(R"(realisations = 60
-[[study.first_passages]]
-name = "up"
-of = "x"
-at = 1.5
-[[study.first_passages]]
-name = "never"
-of = "x"
-at = 50.0
-[[study.first_passages]]
-name = "always"
-of = "t + x"
-at = 4.0
+first_passages = [
+  { name = "up", of = "x", at = 1.5 },
+  { name = "never", of = "x", at = 50.0 },
+  { name = "always", of = "t + x", at = 4.0 }
+]
 )"));
-  ASSERT_EQ(run.report, "");
   const auto value = [&](const std::string& name) { return run.value("ensemble/run/" + name); };
   const std::vector<double> times = run.values("ensemble/run/up_time");
   double waited = 0.0, passed = 0.0, squares = 0.0;
@@ -713,7 +616,7 @@ at = 4.0
 }
 
 TEST(MpiEnsemble, SaysWhatIsWrongWithMeasurements) {
-  const auto report = [](const std::string& more) { return RunStudy(recipe("realisations = 4\n" + more)).report; };
+  const auto report = [](const std::string& more) { return report_of(recipe("realisations = 4\n" + more)); };
   const std::string x = "[[study.quantities]]\nname = \"x\"\nof = \"x0\"\n";
   EXPECT_EQ(report(x), "");
   EXPECT_THAT(report(x + "bins = [1.0, -1.0, 4]\n"), HasSubstr("[lowest, highest, number]"));
@@ -725,44 +628,40 @@ TEST(MpiEnsemble, SaysWhatIsWrongWithMeasurements) {
   EXPECT_THAT(report("blocks = 20\n" + x), HasSubstr("too few records"));
   EXPECT_THAT(report("blocks = 2\nmax_lag = 3.0\n" + x), HasSubstr("too few for the longest lag"));
   const auto of_heat = [](const std::string& method, int particle) {
-    std::string text = driven(ledger, "open", method);
-    text.replace(text.find("drive"), 0, "#");
-    text.replace(text.find("attach = 1"), 10, "attach = " + std::to_string(particle));
-    return RunStudy(text).report;
+    return report_of(
+        with(driven(ledger, "open", method), "drive", "#drive", "attach = 1", "attach = " + std::to_string(particle)));
   };
   EXPECT_EQ(of_heat("\"stoermer-verlet\"", 1), "");
   EXPECT_THAT(of_heat("\"stoermer-verlet\"", 0), HasSubstr("two environments damp the same particle"));
   EXPECT_THAT(of_heat("\"exact\"", 1), HasSubstr("the exact flow computes only their sum"));
   std::string far = recipe("realisations = 1000000000\nsaved_paths = 1000000000\n");
-  EXPECT_THAT(RunStudy(far).report, HasSubstr("free; `series = false`"));
+  EXPECT_THAT(report_of(far), HasSubstr("free; `series = false`"));
 }
 
 TEST(MpiEnsemble, SaysWhatIsWrong) {
-  EXPECT_THAT(RunStudy(recipe("realisations = 1\n")).report, HasSubstr("at least two realisations"));
-  EXPECT_THAT(RunStudy(recipe("realisations = 4\nburn_in = 4.0\n")).report, HasSubstr("before the end 4"));
-  EXPECT_THAT(RunStudy(recipe("realisations = 4\nburn_in = 3.0\nmax_lag = 2.0\n")).report,
+  EXPECT_THAT(report_of(recipe("realisations = 1\n")), HasSubstr("at least two realisations"));
+  EXPECT_THAT(report_of(recipe("realisations = 4\nburn_in = 4.0\n")), HasSubstr("before the end 4"));
+  EXPECT_THAT(report_of(recipe("realisations = 4\nburn_in = 3.0\nmax_lag = 2.0\n")),
               HasSubstr("is longer than the time from 3 to the end 4"));
-  EXPECT_EQ(RunStudy(recipe("realisations = 4\n", "0.5", "open")).report, "");
-  EXPECT_THAT(RunStudy(recipe("realisations = 4\n", "0.5", "open\"\nnoise = false #")).report,
+  EXPECT_EQ(report_of(recipe("realisations = 4\n", "0.5", "open")), "");
+  EXPECT_THAT(report_of(recipe("realisations = 4\n", "0.5", "open\"\nnoise = false #")),
               HasSubstr("an open run without noise is the same"));
   std::string cold_open = recipe("realisations = 4\n", "0.0", "open");
   cold_open.replace(cold_open.rfind("kT = 0.5"), 8, "kT = 0.0");
-  EXPECT_THAT(RunStudy(cold_open).report, HasSubstr("an open run without a temperature is the same"));
-  std::string cold = recipe("realisations = 4\n", "0.0");
-  cold.insert(cold.find("[output]"), "environments = [\"environment-0\"]\n");
-  EXPECT_THAT(RunStudy(cold).report, HasSubstr("no integrator is closed with `other`, the only warm"));
+  EXPECT_THAT(report_of(cold_open), HasSubstr("an open run without a temperature is the same"));
+  EXPECT_THAT(
+      report_of(with(recipe("realisations = 4\n", "0.0"), "[output]", "environments = [\"environment-0\"]\n[output]")),
+      HasSubstr("no integrator is closed with `other`, the only warm"));
   std::string none = recipe("realisations = 4\n", "0.0");
   none.replace(none.rfind("kT = 0.5"), 8, "kT = 0.0");
-  EXPECT_THAT(RunStudy(none).report, HasSubstr("no environment has a `kT` above 0"));
+  EXPECT_THAT(report_of(none), HasSubstr("no environment has a `kT` above 0"));
   // At the temperature 0 momenta are drawn as well, all of them 0.
-  std::string at_rest = none;
-  at_rest.replace(at_rest.find("q0 ="), 0, "start = \"thermal-momenta\"\nkT = 0.0\n");
-  EXPECT_THAT(RunStudy(at_rest).report, HasSubstr("all realisations would be the same"));
+  std::string at_rest = with(none, "q0 =", "start = \"thermal-momenta\"\nkT = 0.0\nq0 =");
+  EXPECT_THAT(report_of(at_rest), HasSubstr("all realisations would be the same"));
   at_rest.replace(at_rest.find("kT = 0.0"), 8, "kT = 0.5");
-  EXPECT_EQ(RunStudy(at_rest).report, "");
+  EXPECT_EQ(report_of(at_rest), "");
   // With two temperatures there is no equipartition.
   const RunStudy mixed(recipe("realisations = 4\n", "0.0"));
-  EXPECT_EQ(mixed.report, "");
 }
 
 // Slopes of exact powers for any weights, and standard errors.
@@ -782,9 +681,7 @@ TEST(Ensemble, FitsASlopeWithTheWeightsOfItsErrors) {
 TEST(MpiEnsemble, WritesTheOrderOfAMeanInTheStep) {
   const std::string other =
       "[[integrators]]\nmethod = \"stoermer-verlet\"\nname = \"long\"\non = \"open\"\nstep = 0.1\n";
-  const std::string one = R"([[study.quantities]]
-name = "vv"
-of = "x0_dot^2 - 0.5"
+  const std::string one = R"(quantities = [{ name = "vv", of = "x0_dot^2 - 0.5" }]
 )";
   const auto with = [&](const std::string& slope) {
     std::string text = recipe("realisations = 9\n" + one + slope, "0.5", "open");
@@ -792,7 +689,6 @@ of = "x0_dot^2 - 0.5"
   };
   const std::string slope = "[[study.slopes]]\nname = \"order\"\nof = \"vv\"\ncases = [\"run\", \"long\"]\n";
   const RunStudy run(with(slope));
-  ASSERT_EQ(run.report, "");
   const auto number = [&](const std::string& name) { return run.values("ensemble/" + name).front(); };
   const std::vector<double> steps = {0.05, 0.1}, means = {number("run/vv_mean"), number("long/vv_mean")},
                             errors = {number("run/vv_mean_error"), number("long/vv_mean_error")};
@@ -802,7 +698,7 @@ of = "x0_dot^2 - 0.5"
 
   const auto report = [&](const std::string& from, const std::string& to) {
     std::string changed = slope;
-    return RunStudy(with(changed.replace(changed.find(from), from.size(), to))).report;
+    return report_of(with(changed.replace(changed.find(from), from.size(), to)));
   };
   EXPECT_THAT(report("\"vv\"", "\"v\""), HasSubstr("one of the quantities of this study"));
   EXPECT_THAT(report(", \"long\"", ""), HasSubstr("two different steps"));

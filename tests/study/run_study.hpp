@@ -16,8 +16,13 @@ namespace bathline {
 
 class RunStudy {
  public:
-  /// @note Collective.
-  explicit RunStudy(const std::string& text) : read_(read_recipe(text)) {
+  /// Fails the test where the recipe has mistakes or its run fails, unless it may. @note Collective.
+  explicit RunStudy(const std::string& text) : RunStudy(text, May::fail) {
+    EXPECT_EQ(report, "");
+    EXPECT_FALSE(failure) << failure->failure.reason;
+  }
+  enum class May { fail };
+  RunStudy(const std::string& text, May) : read_(read_recipe(text)) {
     report = read_.report();
     if (!read_.mistakes.empty()) return;
     const StudyKind* kind = test_program().catalogues().studies.find(read_.recipe->study.text("kind"));
@@ -63,5 +68,8 @@ class RunStudy {
   ReadRecipe read_;
   std::unique_ptr<ResultReader> reader_;
 };
+
+/// The mistakes of a recipe; one without any is run. @note Collective.
+inline std::string report_of(const std::string& text) { return RunStudy(text, RunStudy::May::fail).report; }
 
 }  // namespace bathline

@@ -6,7 +6,6 @@
 
 #include <array>
 #include <cmath>
-#include <functional>
 #include <string>
 
 #include "model/noise_stream.hpp"
@@ -216,7 +215,7 @@ TEST(TemperatureInTime, WhatIsUndefinedIsRefused) {
         Case{recipe("C = [[0.5]]\n" + ramp, "", "method = \"exact\"\non = \"open\"\n", 0.1),
              "the exact flow is that of a constant `kT`"},
         Case{recipe("C = [[0.5]]\n" + ramp, "", open, 0.1, 10.0, "covariance"), "of a stationary state"}}) {
-    EXPECT_THAT(RunStudy(text).report, HasSubstr(message)) << text;
+    EXPECT_THAT(report_of(text), HasSubstr(message)) << text;
   }
 }
 
