@@ -2,7 +2,6 @@
 // digits and against limits.
 #include "formula/wide_evaluation.hpp"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <bit>

@@ -9,7 +9,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 
 #include "driver/run.hpp"
 #include "fuzz_world.hpp"

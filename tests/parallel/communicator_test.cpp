@@ -5,7 +5,6 @@
 
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <stdexcept>
 
 #include "test_world.hpp"

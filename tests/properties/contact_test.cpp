@@ -20,13 +20,8 @@ using Eigen::VectorXd;
 
 ParticleSystem contact_system(std::shared_ptr<const Potential> potential, const VectorXd& q0, const VectorXd& v0,
                               double gamma, double z0) {
-  ParticleSystem system;
-  system.particles = 1;
-  system.axes = static_cast<int>(q0.size());
-  system.mass = VectorXd::Ones(q0.size());
-  system.potential = std::move(potential);
-  system.q0 = q0;
-  system.v0 = v0;
+  ParticleSystem system =
+      make_particles(VectorXd::Ones(q0.size()), std::move(potential), q0, v0, static_cast<int>(q0.size()));
   system.contact = Contact{.gamma = gamma, .z0 = z0, .q1 = {}};
   return system;
 }

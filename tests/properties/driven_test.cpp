@@ -29,13 +29,9 @@ struct Subject {
 
 /// m = 1, V = q^2/2 + q^4/4 from (1.25, 0.25).
 ParticleSystem duffing() {
-  ParticleSystem system;
-  system.particles = 1;
-  system.mass = Eigen::VectorXd::Ones(1);
-  system.potential = std::make_shared<QuarticPotential>(Eigen::MatrixXd::Identity(1, 1), 1.0);
-  system.q0 = Eigen::VectorXd::Constant(1, 1.25);
-  system.v0 = Eigen::VectorXd::Constant(1, 0.25);
-  return system;
+  return make_particles(Eigen::VectorXd::Ones(1),
+                        std::make_shared<QuarticPotential>(Eigen::MatrixXd::Identity(1, 1), 1.0),
+                        Eigen::VectorXd::Constant(1, 1.25), Eigen::VectorXd::Constant(1, 0.25));
 }
 
 // d = cos(1.3 t)/2 on a particle that a line of six sites with M = 1/2, lambda = 1 hangs on, its far end fixed.
@@ -83,11 +79,9 @@ Subject driven_and_damped() {
 Subject pushed() {
   Subject subject{"force of positions and time", {}, {}};
   ParticleSystem& system = subject.scene.system;
-  system.particles = 2;
-  system.mass = Eigen::VectorXd{{1.0, 2.0}};
-  system.potential = std::make_shared<QuarticPotential>(Eigen::MatrixXd::Identity(2, 2), 0.5);
-  system.q0 = Eigen::VectorXd{{1.5, -0.5}};
-  system.v0 = Eigen::VectorXd{{0.0, 0.75}};
+  system = make_particles(Eigen::VectorXd{{1.0, 2.0}},
+                          std::make_shared<QuarticPotential>(Eigen::MatrixXd::Identity(2, 2), 0.5),
+                          Eigen::VectorXd{{1.5, -0.5}}, Eigen::VectorXd{{0.0, 0.75}});
   system.applied = std::make_shared<PlainForce>(
       [](const Eigen::VectorXd& q, const Eigen::VectorXd&, double t) -> Eigen::VectorXd {
         return Eigen::Vector2d(-0.5 * q[1] * std::cos(2.0 * t), 0.5 * q[0]);

@@ -14,11 +14,9 @@ namespace {
 /// Largest |q| + |p| over `steps` steps of q'' = -square q - rate q', from q = 0.6, p = 0.8.
 double largest(const Scheme& scheme, double square, double rate, double h, int steps = 3000) {
   Scene scene;
-  scene.system.particles = 1;
-  scene.system.mass = Eigen::VectorXd::Ones(1);
-  scene.system.potential = std::make_shared<QuadraticPotential>(Eigen::MatrixXd::Constant(1, 1, square));
-  scene.system.q0 = Eigen::VectorXd::Constant(1, square > 0.0 ? 0.6 : 0.0);
-  scene.system.v0 = Eigen::VectorXd::Constant(1, 0.8);
+  scene.system = make_particles(
+      Eigen::VectorXd::Ones(1), std::make_shared<QuadraticPotential>(Eigen::MatrixXd::Constant(1, 1, square)),
+      Eigen::VectorXd::Constant(1, square > 0.0 ? 0.6 : 0.0), Eigen::VectorXd::Constant(1, 0.8));
   scene.damping = Eigen::MatrixXd::Constant(1, 1, rate);
   Problem problem = make_problem(scene, test_world());
   const std::unique_ptr<Stepper> stepper = make_stepper(scheme, problem, h);

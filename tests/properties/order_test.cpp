@@ -27,11 +27,9 @@ struct Subject {
 Subject closed_subject() {
   Subject subject{"anharmonic particle on a line", {}, {}};
   ParticleSystem& system = subject.scene.system;
-  system.particles = 1;
-  system.mass = Eigen::VectorXd::Ones(1);
-  system.potential = std::make_shared<QuarticPotential>(Eigen::MatrixXd::Identity(1, 1), 1.0);
-  system.q0 = Eigen::VectorXd::Constant(1, 1.25);
-  system.v0 = Eigen::VectorXd::Constant(1, 0.25);
+  system =
+      make_particles(Eigen::VectorXd::Ones(1), std::make_shared<QuarticPotential>(Eigen::MatrixXd::Identity(1, 1), 1.0),
+                     Eigen::VectorXd::Constant(1, 1.25), Eigen::VectorXd::Constant(1, 0.25));
   subject.scene.lines = {{{{0, 1.0}}, {.mass = 0.5, .stiffness = 1.0}, 6}};
   LongState start(14, 0.0L);
   start[7] = 0.25L;
@@ -55,11 +53,9 @@ Subject closed_subject() {
 Subject damped_subject() {
   Subject subject{"damped anharmonic particles", {}, {}};
   ParticleSystem& system = subject.scene.system;
-  system.particles = 2;
-  system.mass = Eigen::VectorXd{{1.0, 2.0}};
-  system.potential = std::make_shared<QuarticPotential>(Eigen::MatrixXd::Identity(2, 2), 0.5);
-  system.q0 = Eigen::VectorXd{{1.5, -0.5}};
-  system.v0 = Eigen::VectorXd{{0.0, 0.75}};
+  system = make_particles(Eigen::VectorXd{{1.0, 2.0}},
+                          std::make_shared<QuarticPotential>(Eigen::MatrixXd::Identity(2, 2), 0.5),
+                          Eigen::VectorXd{{1.5, -0.5}}, Eigen::VectorXd{{0.0, 0.75}});
   subject.scene.damping = Eigen::MatrixXd{{0.75, -0.5}, {-0.5, 1.0}};
   subject.solution = extrapolated(
       [](const LongState& x) {
@@ -74,12 +70,8 @@ Subject damped_subject() {
 Subject kepler_subject() {
   Subject subject{"damped Kepler problem", {}, {}};
   ParticleSystem& system = subject.scene.system;
-  system.particles = 1;
-  system.axes = 2;
-  system.mass = Eigen::VectorXd{{1.0, 1.0}};
-  system.potential = std::make_shared<AttractingCentre>();
-  system.q0 = Eigen::VectorXd{{1.0, 0.0}};
-  system.v0 = Eigen::VectorXd{{0.25, 1.0}};
+  system = make_particles(Eigen::VectorXd{{1.0, 1.0}}, std::make_shared<AttractingCentre>(),
+                          Eigen::VectorXd{{1.0, 0.0}}, Eigen::VectorXd{{0.25, 1.0}}, 2);
   subject.scene.damping = 0.25 * Eigen::MatrixXd::Identity(2, 2);
   subject.solution = extrapolated(
       [](const LongState& x) {
@@ -107,12 +99,10 @@ class CubicDrag final : public Force {
 Subject forced_subject() {
   Subject subject{"forced oscillators", {}, {}};
   ParticleSystem& system = subject.scene.system;
-  system.particles = 2;
-  system.mass = Eigen::VectorXd{{1.0, 2.0}};
-  system.potential = std::make_shared<QuadraticPotential>(Eigen::MatrixXd{{1.25, -0.25}, {-0.25, 1.5}});
+  system = make_particles(Eigen::VectorXd{{1.0, 2.0}},
+                          std::make_shared<QuadraticPotential>(Eigen::MatrixXd{{1.25, -0.25}, {-0.25, 1.5}}),
+                          Eigen::VectorXd{{0.75, -0.5}}, Eigen::VectorXd{{0.5, 1.0}});
   system.force = std::make_shared<CubicDrag>();
-  system.q0 = Eigen::VectorXd{{0.75, -0.5}};
-  system.v0 = Eigen::VectorXd{{0.5, 1.0}};
   subject.scene.damping = Eigen::MatrixXd{{0.25, 0.0}, {0.0, 0.0}};
   subject.solution = extrapolated(
       [](const LongState& x) {

@@ -134,12 +134,8 @@ TEST(Structure, TotalMomentumIsALinearInvariant) {
 
 TEST(Structure, AngularMomentumOfAKeplerProblem) {
   Scene alone;
-  alone.system.particles = 1;
-  alone.system.axes = 2;
-  alone.system.mass = Eigen::VectorXd::Ones(2);
-  alone.system.potential = std::make_shared<AttractingCentre>();
-  alone.system.q0 = Eigen::VectorXd{{1.0, 0.2}};
-  alone.system.v0 = Eigen::VectorXd{{-0.1, 1.0}};
+  alone.system = make_particles(Eigen::VectorXd::Ones(2), std::make_shared<AttractingCentre>(),
+                                Eigen::VectorXd{{1.0, 0.2}}, Eigen::VectorXd{{-0.1, 1.0}}, 2);
   Scene on_a_line = alone;
   on_a_line.lines = {{{{0, 1.0}}, {.mass = 0.03, .stiffness = 0.07, .far_end = FarEnd::free, .dashpot = 0.0}, 4}};
   for (const Scene& scene : {alone, on_a_line}) {

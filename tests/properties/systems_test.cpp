@@ -1,8 +1,6 @@
 // Every system of particles in the catalogue: its forces derive from its energy, and its properties are as stated.
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "differences.hpp"
 #include "random_numbers.hpp"
 #include "solve/dense.hpp"

@@ -6,7 +6,6 @@
 #include <Eigen/Dense>
 #include <cmath>
 #include <numbers>
-#include <utility>
 #include <vector>
 
 #include "petsc_options.hpp"

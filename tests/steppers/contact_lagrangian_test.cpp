@@ -16,12 +16,7 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 ParticleSystem contact_system(const VectorXd& mass, std::shared_ptr<const Potential> potential, double gamma) {
-  ParticleSystem system;
-  system.particles = 1;
-  system.axes = static_cast<int>(mass.size());
-  system.mass = mass;
-  system.potential = std::move(potential);
-  system.q0 = system.v0 = VectorXd::Zero(mass.size());
+  ParticleSystem system = make_particles(mass, std::move(potential), {}, {}, static_cast<int>(mass.size()));
   system.contact = Contact{.gamma = gamma, .z0 = 0.0, .q1 = {}};
   return system;
 }

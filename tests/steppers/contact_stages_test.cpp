@@ -151,12 +151,9 @@ TEST(ContactExact, IsTheReference) {
 // only, which is in the ledger.
 TEST(ContactParticle, IsItsLagrangian) {
   for (const double gamma : {-0.4, 0.25}) {
-    ParticleSystem given;
-    given.particles = 2;
-    given.mass = Vector2d(1.3, 0.7);
-    given.potential = std::make_shared<QuarticPotential>(MatrixXd{{2.0, 0.5}, {0.5, 1.0}}, 0.8);
-    given.q0 = Vector2d(0.9, -0.3);
-    given.v0 = Vector2d(0.2, 0.5);
+    ParticleSystem given =
+        make_particles(Vector2d(1.3, 0.7), std::make_shared<QuarticPotential>(MatrixXd{{2.0, 0.5}, {0.5, 1.0}}, 0.8),
+                       Vector2d(0.9, -0.3), Vector2d(0.2, 0.5));
     given.contact = Contact{.gamma = gamma, .z0 = 0.6, .q1 = {}};
     const std::string L = "0.65*x_dot^2 + 0.35*y_dot^2 - (2*x^2 + x*y + y^2)/2 - 0.8*(x^4 + y^4)/4";
     const ParticleSystem typed =
@@ -178,10 +175,8 @@ TEST(ContactParticle, IsItsLagrangian) {
 }
 
 TEST(ContactParticle, HasTheDerivativesOfItsLagrangian) {
-  ParticleSystem given;
-  given.particles = 2;
-  given.mass = Vector2d(1.3, 0.7);
-  given.potential = std::make_shared<QuarticPotential>(MatrixXd{{2.0, 0.5}, {0.5, 1.0}}, 0.8);
+  ParticleSystem given =
+      make_particles(Vector2d(1.3, 0.7), std::make_shared<QuarticPotential>(MatrixXd{{2.0, 0.5}, {0.5, 1.0}}, 0.8));
   given.contact = Contact{.gamma = -0.4, .z0 = 0.0, .q1 = {}};
   const NaturalLagrangian lagrangian(given);
   VectorXd x(6), gradient(6), shifted(6);
@@ -210,12 +205,9 @@ TEST(ContactParticle, HasTheDerivativesOfItsLagrangian) {
 // h L((q + q+)/2, (q+ - q)/h, z) is the discrete Lagrangian of simoes2020.
 TEST(ContactHerglotz, IsTheSchemeOfTheBuiltInSystems) {
   for (const double gamma : {-0.4, 0.25}) {
-    ParticleSystem given;
-    given.particles = 1;
-    given.mass = VectorXd::Ones(1);
-    given.potential = std::make_shared<QuadraticPotential>(MatrixXd::Identity(1, 1));
-    given.q0 = VectorXd::Constant(1, 1.0);
-    given.v0 = VectorXd::Constant(1, 0.3);
+    ParticleSystem given =
+        make_particles(VectorXd::Ones(1), std::make_shared<QuadraticPotential>(MatrixXd::Identity(1, 1)),
+                       VectorXd::Constant(1, 1.0), VectorXd::Constant(1, 0.3));
     given.contact = Contact{.gamma = gamma, .z0 = 0.4, .q1 = {}};
     Problem built_in = problem_of(given), typed = problem_of(with_lagrangian(given));
     EXPECT_LT((advanced(built_in, HerglotzScheme{}, 2.0, 20) - advanced(typed, scheme_of("herglotz"), 2.0, 20)).norm(),

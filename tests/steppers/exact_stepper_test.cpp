@@ -14,13 +14,9 @@ namespace bathline::exact_stepper_test {
 namespace {
 
 ParticleSystem oscillator(double mass, double stiffness, double q0, double v0) {
-  ParticleSystem system;
-  system.particles = 1;
-  system.mass = Eigen::VectorXd::Constant(1, mass);
-  system.potential = std::make_shared<QuadraticPotential>(Eigen::MatrixXd::Constant(1, 1, stiffness));
-  system.q0 = Eigen::VectorXd::Constant(1, q0);
-  system.v0 = Eigen::VectorXd::Constant(1, v0);
-  return system;
+  return make_particles(Eigen::VectorXd::Constant(1, mass),
+                        std::make_shared<QuadraticPotential>(Eigen::MatrixXd::Constant(1, 1, stiffness)),
+                        Eigen::VectorXd::Constant(1, q0), Eigen::VectorXd::Constant(1, v0));
 }
 
 // A particle with the mass of the sites and a spring like theirs makes a chain of n + 1 equal masses between two walls.

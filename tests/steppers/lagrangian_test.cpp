@@ -219,12 +219,9 @@ TEST_P(LagrangianMethods, KeepTheMomentumOfASymmetry) {
 // Masses and potentials are one form of a Lagrangian: the same numbers in either form, with damping and with an
 // environment.
 TEST_P(LagrangianMethods, AreThemselvesOnNaturalSystems) {
-  ParticleSystem natural;
-  natural.particles = 2;
-  natural.mass = Vector2d(1.3, 0.7);
-  natural.potential = std::make_shared<QuarticPotential>(MatrixXd{{2.0, 0.5}, {0.5, 1.0}}, 0.8);
-  natural.q0 = Vector2d(0.9, -0.3);
-  natural.v0 = Vector2d(0.2, 0.5);
+  ParticleSystem natural =
+      make_particles(Vector2d(1.3, 0.7), std::make_shared<QuarticPotential>(MatrixXd{{2.0, 0.5}, {0.5, 1.0}}, 0.8),
+                     Vector2d(0.9, -0.3), Vector2d(0.2, 0.5));
   const auto value = natural.potential->value(Vector2d(0.6, 0.9));
   const ParticleSystem typed = typed_system("0.65*x_dot^2 + 0.35*y_dot^2 - (2*x^2 + x*y + y^2)/2 - 0.8*(x^4 + y^4)/4",
                                             {"x", "y"}, natural.q0, natural.v0);

@@ -52,13 +52,8 @@ const Vector4d end_of_dimple(-0.06519489, 0.40565746, -0.44423648, -0.3534756);
 Scene charge(std::shared_ptr<const Potential> potential) {
   Scene scene;
   ParticleSystem& system = scene.system;
-  system.particles = 1;
-  system.axes = 2;
-  system.mass = Vector2d::Ones();
-  system.potential = std::move(potential);
+  system = make_particles(Vector2d::Ones(), std::move(potential), Vector2d(0.4, -0.3), Vector2d(0.2, 0.5), 2);
   system.magnetic_field = field;
-  system.q0 = Vector2d(0.4, -0.3);
-  system.v0 = Vector2d(0.2, 0.5);
   return scene;
 }
 
@@ -254,13 +249,12 @@ TEST(MagneticField, ExactFlowKeepsTheThermalState) {
 // Many independent charges: sparse stages and dense ones of fixed and of dynamic size agree.
 TEST(MagneticField, ManyPairsMoveAsOneDoes) {
   const Scene single = charge(std::make_shared<QuarticPotential>(Matrix2d::Identity(), 0.5));
-  Scene many = single;
+  Scene many;
   constexpr int copies = 12;
-  many.system.particles = copies;
-  many.system.mass = VectorXd::Ones(2 * copies);
-  many.system.potential = std::make_shared<QuarticPotential>(MatrixXd::Identity(2 * copies, 2 * copies), 0.5);
-  many.system.q0 = single.system.q0.replicate(copies, 1);
-  many.system.v0 = single.system.v0.replicate(copies, 1);
+  many.system = make_particles(VectorXd::Ones(2 * copies),
+                               std::make_shared<QuarticPotential>(MatrixXd::Identity(2 * copies, 2 * copies), 0.5),
+                               single.system.q0.replicate(copies, 1), single.system.v0.replicate(copies, 1), 2);
+  many.system.magnetic_field = field;
   for (const std::string name : {"gauss(stages=2)", "lobatto(stages=3)", "gamma(gamma=0.250000)"}) {
     SCOPED_TRACE(name);
     const VectorXd alone = advanced(single, method_case(name).scheme, 0.2, 10);
@@ -284,10 +278,10 @@ TEST(MagneticField, LowersTheStabilityLimitOfSplittings) {
   EXPECT_TRUE(limit_of().is_linear);
   // A larger system, of which only some motions are analysed.
   constexpr int copies = 20;
-  scene.system.particles = copies;
-  scene.system.mass = VectorXd::Ones(2 * copies);
-  scene.system.potential = std::make_shared<QuadraticPotential>(square * MatrixXd::Identity(2 * copies, 2 * copies));
-  scene.system.q0 = scene.system.v0 = VectorXd::Zero(2 * copies);
+  scene.system = make_particles(
+      VectorXd::Ones(2 * copies),
+      std::make_shared<QuadraticPotential>(square * MatrixXd::Identity(2 * copies, 2 * copies)), {}, {}, 2);
+  scene.system.magnetic_field = field;
   EXPECT_NEAR(limit_of().largest_step, h, 1e-8);
   EXPECT_FALSE(limit_of().is_linear);
 }

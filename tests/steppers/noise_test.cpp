@@ -24,10 +24,7 @@ struct Langevin {
 
   Problem problem() const {
     Scene scene;
-    scene.system.particles = static_cast<int>(mass.size());
-    scene.system.mass = mass;
-    scene.system.potential = std::make_shared<QuadraticPotential>(stiffness);
-    scene.system.q0 = scene.system.v0 = VectorXd::Zero(mass.size());
+    scene.system = make_particles(mass, std::make_shared<QuadraticPotential>(stiffness));
     scene.damping = damping;
     Problem problem = make_problem(scene, test_world());
     problem.add_noise(momentum_diffusion(damping, temperature).value());

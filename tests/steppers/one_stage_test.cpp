@@ -163,12 +163,11 @@ TEST(MpiOneStageStepperFailure, IsNoneAtRest) {
   bond.set("kind", std::string("morse"), {});
   for (const auto& [key, value] : {std::pair("depth", 4.0), {"width", 0.5}, {"r0", 1.0}}) bond.set(key, value, {});
   Scene scene;
-  scene.system.particles = 2;
-  scene.system.mass = Eigen::VectorXd{{1.0, 2.0}};
-  scene.system.potential = std::make_shared<PairPotentialSum>(
-      std::vector<PairPotentialSum::Term>{{0, 1, build_potential(potentials(), bond, mistakes)}}, 1);
-  scene.system.q0 = Eigen::VectorXd{{4.9, 6.1}};
-  scene.system.v0 = Eigen::VectorXd::Zero(2);
+  scene.system =
+      make_particles(Eigen::VectorXd{{1.0, 2.0}},
+                     std::make_shared<PairPotentialSum>(
+                         std::vector<PairPotentialSum::Term>{{0, 1, build_potential(potentials(), bond, mistakes)}}, 1),
+                     Eigen::VectorXd{{4.9, 6.1}});
   scene.damping = Eigen::MatrixXd{{2.0, -0.3}, {-0.3, 1.5}};
   for (const char* method : {"gamma(gamma=0.250000)", "gamma(gamma=0.500000)", "implicit-euler", "gauss(stages=2)",
                              "gauss(stages=3)", "lobatto(stages=3)"}) {
@@ -184,10 +183,8 @@ TEST(MpiOneStageStepperFailure, IsNoneAtRest) {
 
 TEST(MpiOneStageStepperFailure, IsNoneWhereNothingMoves) {
   Scene scene;
-  scene.system.particles = 1;
-  scene.system.mass = Eigen::VectorXd::Ones(1);
-  scene.system.potential = std::make_shared<QuadraticPotential>(Eigen::MatrixXd::Ones(1, 1));
-  scene.system.q0 = scene.system.v0 = Eigen::VectorXd::Zero(1);
+  scene.system =
+      make_particles(Eigen::VectorXd::Ones(1), std::make_shared<QuadraticPotential>(Eigen::MatrixXd::Ones(1, 1)));
   Problem problem = make_problem(scene, test_world());
   const std::unique_ptr<Stepper> stepper = make_stepper(method_case("gamma(gamma=0.500000)").scheme, problem, 0.1);
   const std::optional<Failure> failure = stepper->advance(3);

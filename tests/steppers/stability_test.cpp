@@ -38,10 +38,8 @@ double growth(const Scene& scene, const Scheme& scheme, double h, int pieces) {
 
 Scene oscillator(double mass, double stiffness) {
   Scene scene;
-  scene.system.particles = 1;
-  scene.system.mass = Eigen::VectorXd::Constant(1, mass);
-  scene.system.potential = std::make_shared<QuadraticPotential>(Eigen::MatrixXd::Constant(1, 1, stiffness));
-  scene.system.q0 = scene.system.v0 = Eigen::VectorXd::Zero(1);
+  scene.system = make_particles(Eigen::VectorXd::Constant(1, mass),
+                                std::make_shared<QuadraticPotential>(Eigen::MatrixXd::Constant(1, 1, stiffness)));
   return scene;
 }
 
@@ -69,10 +67,8 @@ std::vector<Subject> subjects() {
   }
   {
     Scene scene;
-    scene.system.particles = 2;
-    scene.system.mass = Eigen::VectorXd{{1.0, 3.0}};
-    scene.system.potential = std::make_shared<QuadraticPotential>(Eigen::MatrixXd{{5.0, -2.0}, {-2.0, 3.0}});
-    scene.system.q0 = scene.system.v0 = Eigen::VectorXd::Zero(2);
+    scene.system = make_particles(Eigen::VectorXd{{1.0, 3.0}},
+                                  std::make_shared<QuadraticPotential>(Eigen::MatrixXd{{5.0, -2.0}, {-2.0, 3.0}}));
     scene.damping = 1.5 * Eigen::MatrixXd{{1.0, -1.0}, {-1.0, 1.0}};
     all.push_back({"two particles, damped relative to each other", scene});
   }
@@ -167,11 +163,9 @@ TEST(Stability, LimitsScaleWithTheUnits) {
   for (const double mass : {1e-9, 1.0, 1e9}) {
     for (const double time : {1e-9, 1.0, 1e9}) {
       Scene scene;
-      scene.system.particles = 2;
-      scene.system.mass = mass * Eigen::VectorXd{{1.0, 3.0}};
-      scene.system.potential = std::make_shared<QuadraticPotential>(
-          Eigen::MatrixXd(mass / (time * time) * Eigen::MatrixXd{{5.0, -2.0}, {-2.0, 3.0}}));
-      scene.system.q0 = scene.system.v0 = Eigen::VectorXd::Zero(2);
+      scene.system = make_particles(mass * Eigen::VectorXd{{1.0, 3.0}},
+                                    std::make_shared<QuadraticPotential>(Eigen::MatrixXd(
+                                        mass / (time * time) * Eigen::MatrixXd{{5.0, -2.0}, {-2.0, 3.0}})));
       const auto limit = [&](const char* name, double damping) {
         scene.damping = damping * mass / time * Eigen::MatrixXd{{1.0, -1.0}, {-1.0, 1.0}};
         const MethodCase& method = method_case(name);
@@ -204,10 +198,7 @@ Scene chain(int particles, const Eigen::VectorXd& damping) {
   stiffness.diagonal(1).setConstant(-1.0);
   stiffness.diagonal(-1).setConstant(-1.0);
   Scene scene;
-  scene.system.particles = particles;
-  scene.system.mass = Eigen::VectorXd::Ones(particles);
-  scene.system.potential = std::make_shared<QuadraticPotential>(stiffness);
-  scene.system.q0 = scene.system.v0 = Eigen::VectorXd::Zero(particles);
+  scene.system = make_particles(Eigen::VectorXd::Ones(particles), std::make_shared<QuadraticPotential>(stiffness));
   scene.damping = damping.asDiagonal();
   return scene;
 }

@@ -18,10 +18,9 @@ const double D0 = std::sqrt(1600.0 * 10.0);
 
 Problem dual_oscillator() {
   Scene scene;
-  scene.system.particles = 2;
-  scene.system.mass = Eigen::VectorXd{{m0, M0}};
-  scene.system.potential = std::make_shared<QuadraticPotential>(Eigen::MatrixXd{{k0, 0.0}, {0.0, K0}});
-  scene.system.q0 = scene.system.v0 = Eigen::VectorXd{{0.3, -0.2}};
+  scene.system = make_particles(Eigen::VectorXd{{m0, M0}},
+                                std::make_shared<QuadraticPotential>(Eigen::MatrixXd{{k0, 0.0}, {0.0, K0}}),
+                                Eigen::VectorXd{{0.3, -0.2}}, Eigen::VectorXd{{0.3, -0.2}});
   scene.damping = D0 * Eigen::MatrixXd{{1.0, -1.0}, {-1.0, 1.0}};
   return make_problem(scene, test_world());
 }
