@@ -69,20 +69,15 @@ Quadrature make_quadrature(const DiscreteKernel& covariances, const Spectrum& sp
       const auto [value, roundoff] = spectrum_at(x);
       return roundoff / value;
     };
-    // The measure has poles at y = i pi. Where the round-off of the function is large, panels that would resolve it, so
-    // that the round-off has no mean.
+    // Panels that resolve the function where its round-off is large, too, so that this has no mean.
     bool is_noisy = false;
     for (int i = 1; i < 64; ++i) is_noisy = is_noisy || uncertainty(2.0 * max_y * i / 64.0) > 1e-10;
-    std::vector<double> pieces = {0.0, 44.0, 88.0, 96.0, 104.0, 112.0, 156.0, 2.0 * max_y};
-    if (is_noisy) {
-      pieces = {0.0};
-      while (pieces.back() < 2.0 * max_y) pieces.push_back(pieces.back() + 2.0);
-    }
-    for (std::size_t i = 0; i + 1 < pieces.size(); ++i) {
+    const double width = is_noisy ? 2.0 : 0.5 * max_y;
+    for (double from = 0.0; from < 2.0 * max_y; from += width) {
       // Cosines of the first terms oscillate in the middle.
-      const bool is_middle = pieces[i] >= 88.0 && pieces[i] < 112.0;
+      const bool is_middle = std::abs(from + 0.5 * width - max_y) < 0.5 * width + 12.0;
       const std::vector<Panel> panels =
-          adaptive_panels(log_spectrum, {pieces[i], pieces[i + 1]},
+          adaptive_panels(log_spectrum, {from, from + width},
                           {.scale = 1e6,
                            .oscillation = is_middle ? 0.25 * covariances.lag() * (end - begin) : 0.0,
                            .uncertainty = uncertainty});
