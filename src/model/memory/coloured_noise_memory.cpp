@@ -10,13 +10,14 @@
 #include "model/semi_infinite_line/keyed_cache.hpp"
 #include "model/semi_infinite_line/scheme_kernel.hpp"
 #include "model/memory/coloured_noise.hpp"
+#include "model/memory/minimum_phase_factor.hpp"
 #include "model/thermal/quantum_noise.hpp"
 
 namespace bathline {
 
 std::shared_ptr<const MemoryBath> make_classical_bath(std::vector<PronyTerm> modes, double temperature,
                                                       double damping) {
-  const std::shared_ptr<const NoiseFilter> filter = make_memory_filter(modes, damping);
+  const double error = minimum_phase_factor(modes, damping).error;
   const auto unsupported_reason = [=](const Scheme& scheme, const std::string& name) -> std::optional<std::string> {
     if (damping > 0.0 && !is_midpoint(scheme)) {
       return "the noise of `" + name +
@@ -27,15 +28,15 @@ std::shared_ptr<const MemoryBath> make_classical_bath(std::vector<PronyTerm> mod
            "`, whose modes are passive only together, is supported by `gauss`, `gamma` with 0.5 and symmetric "
            "splittings";
   };
-  return std::make_shared<const MemoryBath>(
-      MemoryBath{.temperature = temperature,
-                 .damping = damping,
-                 .error = [filter] { return filter->error; },
-                 .unsupported_reason = unsupported_reason,
-                 .force =
-                     [=, modes = std::move(modes)](const Scheme& scheme, double h) {
-                       return std::make_unique<FilteredForce>(make_memory_noise(modes, filter, scheme, h, temperature));
-                     }});
+  return std::make_shared<const MemoryBath>(MemoryBath{
+      .temperature = temperature,
+      .damping = damping,
+      .error = [error] { return error; },
+      .unsupported_reason = unsupported_reason,
+      .force =
+          [=, modes = std::move(modes)](const Scheme& scheme, double h) {
+            return std::make_unique<FilteredForce>(make_memory_noise(modes, scheme, h, temperature, damping));
+          }});
 }
 
 std::shared_ptr<const MemoryBath> make_quantum_bath(std::vector<PronyTerm> modes, double temperature, double hbar,

@@ -86,7 +86,7 @@ class GammaStepper final : public SemiInfiniteImplicitStepper {
         h_(h) {}
 
   static std::unique_ptr<ImplicitEnvironmentStepper> make(SemiInfiniteLine& line, double gamma, double h) {
-    const std::shared_ptr<const LineParts<LineKernel>> parts = line.parts(h, gamma);
+    const std::shared_ptr<const LineParts> parts = line.parts(h, gamma);
     auto convolution = std::make_shared<const DiscreteConvolution>(parts->kernel, line.options().stiffness);
     line.set_convolution(
         convolution->shape(),
@@ -180,7 +180,7 @@ class RungeKuttaStepper final : public SemiInfiniteImplicitStepper {
                                                           double h) {
     const SemiInfiniteLineOptions& options = line.options();
     const double courant = line.courant(h), unit = h / courant;  // sqrt(M/lambda)
-    const std::shared_ptr<const LineParts<BesselKernel>> parts =
+    const std::shared_ptr<const ContinuousParts> parts =
         continuous_parts(options.tolerance, options.horizon / unit, options.end / unit, line.is_warm());
     const RungeKuttaModes runge_kutta =
         make_runge_kutta_modes(parts->kernel.exponential_terms, scheme, courant, h, -options.stiffness);

@@ -6,7 +6,7 @@
 namespace bathline {
 
 KickCoupling::KickCoupling(SemiInfiniteLine& line, double h, double end_fraction) {
-  const std::shared_ptr<const LineParts<LineKernel>> parts = line.parts(h, 0.0);
+  const std::shared_ptr<const LineParts> parts = line.parts(h, 0.0);
   convolution_ = std::make_shared<const DiscreteConvolution>(parts->kernel, line.options().stiffness);
   const auto force = [convolution = convolution_](const Axis& axis, double x) {
     const double next_force = axis.next_outputs[0] + convolution->feedthrough() * axis.deferred_displacement;

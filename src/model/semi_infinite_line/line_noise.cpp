@@ -11,42 +11,33 @@
 
 namespace bathline {
 
-NoiseFilter make_noise_filter(const DiscreteKernel& covariances) {
-  SpectralFactor factor = spectral_factor(covariances, spectrum_of(covariances));
-  StationaryNoiseState start(factor.filter.exponential_terms);
-  return {std::move(factor.filter), factor.error, std::move(start)};
-}
-
-void LineNoise::start_exponentials(std::span<const double> numbers, ConvolutionState& state) const {
-  for (std::size_t j = 0; j < filter_->kernel.exponential_terms.size(); ++j) {
-    const std::complex<double> value = filter_->start.value(j, numbers);
-    state.real[j] = value.real();
-    state.imaginary[j] = value.imag();
-  }
+NoiseFilter make_noise_filter(const DiscreteLine& line, const LineKernel& kernel) {
+  SpectralFactor factor = spectral_factor(force_covariances(line, kernel.on_stage), line.angle);
+  return {factor.filter, factor.error, StationaryNoiseState(factor.filter.exponential_terms)};
 }
 
 // The strength is negated, as a convolution returns minus the kernel's sum.
 DiscreteNoise::DiscreteNoise(std::shared_ptr<const NoiseFilter> filter, double strength)
-    : LineNoise(std::move(filter)),
-      convolution_({.on_stage = LineNoise::filter().kernel, .between_steps = {}, .certificate = {}},
-                   -std::sqrt(strength)) {}
+    : filter_(std::move(filter)),
+      convolution_({.on_stage = filter_->kernel, .between_steps = {}, .certificate = {}}, -std::sqrt(strength)) {}
 
 void DiscreteNoise::start(std::span<const double> numbers, ConvolutionState& state) const {
   const std::span<double> last_inputs = convolution_.last_inputs(state);
   std::copy_n(numbers.begin(), last_inputs.size(), last_inputs.begin());
-  start_exponentials(numbers.subspan(last_inputs.size()), state);
+  for (std::size_t j = 0; j < filter_->kernel.exponential_terms.size(); ++j) {
+    const std::complex<double> value = filter_->start.value(j, numbers.subspan(last_inputs.size()));
+    state.real[j] = value.real();
+    state.imaginary[j] = value.imag();
+  }
   convolution_.rebuild_pending(state);
 }
 
-std::shared_ptr<const LineParts<LineKernel>> line_parts(const DiscreteLine& line, double tolerance, double horizon,
-                                                        double run, bool is_warm) {
-  static KeyedCache<std::array<double, 6>, LineParts<LineKernel>> cache;
+std::shared_ptr<const LineParts> line_parts(const DiscreteLine& line, double tolerance, double horizon, double run,
+                                            bool is_warm) {
+  static KeyedCache<std::array<double, 6>, LineParts> cache;
   return cache.get_or_make({line.courant, line.gamma, tolerance, horizon, run, is_warm ? 1.0 : 0.0}, [&] {
-    LineParts<LineKernel> parts{make_line_kernel(line, tolerance, horizon, run), nullptr};
-    if (is_warm) {
-      parts.noise =
-          std::make_shared<const NoiseFilter>(make_noise_filter(force_covariances(line, parts.kernel.on_stage)));
-    }
+    LineParts parts{make_line_kernel(line, tolerance, horizon, run), nullptr};
+    if (is_warm) parts.noise = std::make_shared<const NoiseFilter>(make_noise_filter(line, parts.kernel));
     return parts;
   });
 }

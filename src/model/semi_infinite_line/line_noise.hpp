@@ -10,16 +10,6 @@
 
 namespace bathline {
 
-/// A filter of white noise.
-struct NoiseFilter {
-  DiscreteKernel kernel;  ///< over steps; in continuous time the exponentials, and `first` is the feedthrough alone
-  double error;           ///< of the spectrum, relative to its largest value
-  StationaryNoiseState start;
-  double time_unit = 1.0;  ///< of the exponentials in continuous time
-};
-/// The filter over steps whose output has these covariances.
-NoiseFilter make_noise_filter(const DiscreteKernel& covariances);
-
 /// The random force of a line at temperature kT on a clamped head, at the stages of every step, as filtered white
 /// noise. Runs share it, each with its own state.
 class LineNoise {
@@ -27,27 +17,27 @@ class LineNoise {
   virtual ~LineNoise() = default;
 
   /// Largest error of the spectrum, relative to its largest value.
-  double error() const { return filter_->error; }
+  virtual double error() const = 0;
   virtual ConvolutionShape shape() const = 0;
   /// Number of stages of a step, and of standard normal numbers that it needs.
   virtual std::size_t stages() const = 0;
   /// Number of standard normal numbers that the initial state needs.
-  virtual std::size_t start_numbers() const { return filter_->start.numbers(); }
+  virtual std::size_t start_numbers() const = 0;
   virtual void start(std::span<const double> numbers, ConvolutionState& state) const = 0;
   /// The forces at the stages of the current step, N.
   virtual void forces(const ConvolutionState& state, std::span<const double> numbers,
                       std::span<double> forces) const = 0;
   /// Ends the step.
   virtual void commit(ConvolutionState& state, std::span<const double> numbers) const = 0;
-
- protected:
-  explicit LineNoise(std::shared_ptr<const NoiseFilter> filter) : filter_(std::move(filter)) {}
-  const NoiseFilter& filter() const { return *filter_; }
-  void start_exponentials(std::span<const double> numbers, ConvolutionState& state) const;
-
- private:
-  std::shared_ptr<const NoiseFilter> filter_;
 };
+
+/// The noise filter of a line under one-stage schemes, for unit temperature.
+struct NoiseFilter {
+  DiscreteKernel kernel;
+  double error;  ///< of the spectrum, relative to its largest value
+  StationaryNoiseState start;
+};
+NoiseFilter make_noise_filter(const DiscreteLine& line, const LineKernel& kernel);
 
 /// Noise at kicks that are a step apart, or at the stage of a gamma scheme.
 class DiscreteNoise final : public LineNoise {
@@ -55,9 +45,10 @@ class DiscreteNoise final : public LineNoise {
   /// `strength` is kT lambda, N^2.
   DiscreteNoise(std::shared_ptr<const NoiseFilter> filter, double strength);
 
+  double error() const override { return filter_->error; }
   ConvolutionShape shape() const override { return convolution_.shape(); }
   std::size_t stages() const override { return 1; }
-  std::size_t start_numbers() const override { return convolution_.lags() + LineNoise::start_numbers(); }
+  std::size_t start_numbers() const override { return convolution_.lags() + filter_->start.numbers(); }
   void start(std::span<const double> numbers, ConvolutionState& state) const override;
   void forces(const ConvolutionState& state, std::span<const double> numbers, std::span<double> forces) const override {
     forces[0] = state.next_outputs[0] + convolution_.feedthrough() * numbers[0];
@@ -67,17 +58,17 @@ class DiscreteNoise final : public LineNoise {
   }
 
  private:
+  std::shared_ptr<const NoiseFilter> filter_;
   DiscreteConvolution convolution_;
 };
 
 /// The kernel of a line, and its noise if kT > 0, made once for all runs with the same parameters.
-template <class Kernel>
 struct LineParts {
-  Kernel kernel;
+  LineKernel kernel;
   std::shared_ptr<const NoiseFilter> noise;  ///< nullptr for kT = 0
 };
 /// Arguments as those of make_line_kernel; noise needs a kernel `forever`, as the spectrum must not vanish.
-std::shared_ptr<const LineParts<LineKernel>> line_parts(const DiscreteLine& line, double tolerance, double horizon,
-                                                        double run, bool is_warm);
+std::shared_ptr<const LineParts> line_parts(const DiscreteLine& line, double tolerance, double horizon, double run,
+                                            bool is_warm);
 
 }  // namespace bathline

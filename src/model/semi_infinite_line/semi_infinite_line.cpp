@@ -134,7 +134,7 @@ std::shared_ptr<const LineNoise> SemiInfiniteLine::make_noise(std::shared_ptr<co
   return std::make_shared<const DiscreteNoise>(std::move(filter), options_.temperature * options_.stiffness);
 }
 
-std::shared_ptr<const LineParts<LineKernel>> SemiInfiniteLine::parts(double h, double gamma) const {
+std::shared_ptr<const LineParts> SemiInfiniteLine::parts(double h, double gamma) const {
   return line_parts(DiscreteLine(courant(h), gamma), options_.tolerance, options_.horizon / h, options_.end / h,
                     is_warm());
 }

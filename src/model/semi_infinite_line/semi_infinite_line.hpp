@@ -71,7 +71,7 @@ class SemiInfiniteLine final : public Environment, public Certified, public Nois
   std::vector<Axis>& axes() { return axes_; }
   bool is_warm() const { return options_.temperature > 0.0; }
   /// Kernel over steps and noise, for steps `h` of the gamma scheme with this g.
-  std::shared_ptr<const LineParts<LineKernel>> parts(double h, double gamma) const;
+  std::shared_ptr<const LineParts> parts(double h, double gamma) const;
   /// Allocates the state of a scheme with this kernel and noise; a state of another shape is reset to rest. `time_unit`
   /// is that of the kernel, s.
   void set_convolution(const ConvolutionShape& shape, Force force, const KernelCertificate& certificate,

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numbers>
 
 #include "model/semi_infinite_line/keyed_cache.hpp"
+#include "model/semi_infinite_line/spectral_factor.hpp"
 
 namespace bathline {
 
@@ -23,18 +25,17 @@ Complex log1p(Complex x) {
   return 0.5 * std::log1p(2.0 * x.real() + std::norm(x)) + i * std::arg(1.0 + x);
 }
 
-/// z_j = (2 + s_j)/(2 - s_j) of s_j = i w + offset, without cancellation.
+/// z_j = (2 + s_j)/(2 - s_j) of s_j = 2 i + offset, which is i for offset 0.
 ExponentialTerm to_discrete(const ExponentialTerm& term) {
-  return {2.0 * std::atan(0.5 * term.angle),
-          log1p(term.offset / (2.0 + i * term.angle)) - log1p(-term.offset / (2.0 - i * term.angle)), 0.0};
+  const Complex relative_offset = term.offset / (2.0 + 2.0 * i);
+  return {0.5 * std::numbers::pi, log1p(relative_offset) - log1p(-i * relative_offset), 0.0};
 }
 
 }  // namespace
 
-NoiseFilter make_continuous_filter(const std::vector<ExponentialTerm>& exponential_terms, double damper,
-                                   const Spectrum& spectrum) {
-  DiscreteKernel covariances{{damper}, {}};
-  for (const ExponentialTerm& term : exponential_terms) {
+ContinuousFilter make_continuous_filter(const BesselKernel& kernel) {
+  DiscreteKernel covariances{{kernel.damper}, {}};
+  for (const ExponentialTerm& term : kernel.exponential_terms) {
     ExponentialTerm discrete = to_discrete(term);
     const Complex z_plus_1 = std::exp(discrete.exponent()) + 1.0;
     covariances.first[0] += 0.25 * (term.weight * z_plus_1).real();
@@ -42,28 +43,28 @@ NoiseFilter make_continuous_filter(const std::vector<ExponentialTerm>& exponenti
     covariances.exponential_terms.push_back(discrete);
   }
   covariances.first[0] *= 2.0;
-  const SpectralFactor factor = spectral_factor(covariances, spectrum ? spectrum : spectrum_of(covariances));
-  const std::vector<ExponentialTerm>& discrete_terms = factor.filter.exponential_terms;
-  DiscreteKernel filter{{std::sqrt(2.0 * damper)}, exponential_terms};
-  std::vector<Complex> start_scale;
-  for (std::size_t j = 0; j < discrete_terms.size(); ++j) {
-    const Complex z_plus_1 = std::exp(discrete_terms[j].exponent()) + 1.0;
-    filter.exponential_terms[j].weight = 4.0 * discrete_terms[j].weight / (z_plus_1 * z_plus_1);
-    // The midpoint rule with steps of 1 and continuous time have the same stationary covariances.
-    start_scale.push_back(0.5 * z_plus_1);
+  const SpectralFactor factor = spectral_factor(covariances, 0.5 * std::numbers::pi);
+  ContinuousFilter filter{factor.filter.first[0],
+                          kernel.exponential_terms,
+                          factor.error,
+                          StationaryNoiseState(factor.filter.exponential_terms),
+                          {}};
+  for (std::size_t j = 0; j < filter.exponential_terms.size(); ++j) {
+    const ExponentialTerm& discrete = factor.filter.exponential_terms[j];
+    const Complex z_plus_1 = std::exp(discrete.exponent()) + 1.0;
+    filter.feedthrough -= (discrete.weight / z_plus_1).real();
+    filter.exponential_terms[j].weight = 4.0 * discrete.weight / (z_plus_1 * z_plus_1);
+    // The midpoint rule with steps of 1 and the line in continuous time have the same stationary covariances.
+    filter.start_scale.push_back(0.5 * z_plus_1);
   }
-  return {std::move(filter), factor.error, StationaryNoiseState(discrete_terms, start_scale)};
+  return filter;
 }
 
-std::shared_ptr<const LineParts<BesselKernel>> continuous_parts(double tolerance, double horizon, double run,
-                                                                bool is_warm) {
-  static KeyedCache<std::array<double, 4>, LineParts<BesselKernel>> cache;
+std::shared_ptr<const ContinuousParts> continuous_parts(double tolerance, double horizon, double run, bool is_warm) {
+  static KeyedCache<std::array<double, 4>, ContinuousParts> cache;
   return cache.get_or_make({tolerance, horizon, run, is_warm ? 1.0 : 0.0}, [&] {
-    LineParts<BesselKernel> parts{make_bessel_kernel(tolerance, horizon, run), nullptr};
-    if (is_warm) {
-      parts.noise = std::make_shared<const NoiseFilter>(
-          make_continuous_filter(parts.kernel.exponential_terms, parts.kernel.damper));
-    }
+    ContinuousParts parts{make_bessel_kernel(tolerance, horizon, run), nullptr};
+    if (is_warm) parts.noise = std::make_shared<const ContinuousFilter>(make_continuous_filter(parts.kernel));
     return parts;
   });
 }
@@ -75,18 +76,21 @@ bool keeps_quadratic_invariants(const PartitionedRungeKutta& scheme) {
          (weighted + weighted.transpose()).isApprox(scheme.b * scheme.b.transpose(), round_off);
 }
 
-StageNoise::StageNoise(std::shared_ptr<const NoiseFilter> filter, const PartitionedRungeKutta& scheme, double h,
-                       double strength)
-    : LineNoise(std::move(filter)) {
-  const DiscreteKernel& kernel = LineNoise::filter().kernel;
-  const double courant = h / LineNoise::filter().time_unit;
-  modes_ = make_runge_kutta_modes(kernel.exponential_terms, scheme, courant, courant, std::sqrt(strength));
-  modes_.feedthrough.diagonal().array() += std::sqrt(strength) * kernel.first.front();
+StageNoise::StageNoise(std::shared_ptr<const ContinuousFilter> filter, const PartitionedRungeKutta& scheme,
+                       double courant, double strength)
+    : filter_(std::move(filter)),
+      modes_(make_runge_kutta_modes(filter_->exponential_terms, scheme, courant, courant, std::sqrt(strength))) {
+  modes_.feedthrough += std::sqrt(strength) * filter_->feedthrough *
+                        Eigen::MatrixXd::Identity(modes_.feedthrough.rows(), modes_.feedthrough.cols());
   for (const double weight : scheme.b) scale_.push_back(1.0 / std::sqrt(courant * weight));
 }
 
 void StageNoise::start(std::span<const double> numbers, ConvolutionState& state) const {
-  start_exponentials(numbers, state);
+  for (std::size_t j = 0; j < filter_->exponential_terms.size(); ++j) {
+    const Complex value = filter_->start_scale[j] * filter_->start.value(j, numbers);
+    state.real[j] = value.real();
+    state.imaginary[j] = value.imag();
+  }
   for (std::size_t output = 0; output < state.next_outputs.size(); ++output) {
     state.next_outputs[output] = modes_.modes->read(state.real.data(), state.imaginary.data(), output);
   }

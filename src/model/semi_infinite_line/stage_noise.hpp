@@ -19,21 +19,27 @@
 
 #include "model/semi_infinite_line/line_noise.hpp"
 #include "model/semi_infinite_line/runge_kutta_modes.hpp"
-#include "model/semi_infinite_line/spectral_factor.hpp"
 
 namespace bathline {
 
-/// The filter in continuous time of the kernel of these exponentials and a damper: B(s) = feedthrough + sum of its
-/// exponentials, with |B(i w)|^2 = 2 Re g(i w), g the kernel's transform. `spectrum` is that of white noise through the
-/// filter over steps that the midpoint rule makes of it, 2 Re g(2 i tan(t/2)), and by default computed by the
-/// exponentials over steps.
-NoiseFilter make_continuous_filter(const std::vector<ExponentialTerm>& exponential_terms, double damper,
-                                   const Spectrum& spectrum = {});
+/// A filter in continuous time, B(s) = feedthrough + sum of its exponentials, with |B(i w)|^2 = 2 Re g(i w) for the
+/// kernel g in units of lambda and sqrt(M/lambda).
+struct ContinuousFilter {
+  double feedthrough;
+  std::vector<ExponentialTerm> exponential_terms;
+  double error;  ///< of the spectrum, relative to its largest value
+  StationaryNoiseState start;
+  std::vector<std::complex<double>> start_scale;  ///< factor of each exponential of `start`
+};
+ContinuousFilter make_continuous_filter(const BesselKernel& kernel);
 
-/// The kernel of a line in continuous time, and its noise, in units of lambda and sqrt(M/lambda). Arguments as those of
-/// make_bessel_kernel.
-std::shared_ptr<const LineParts<BesselKernel>> continuous_parts(double tolerance, double horizon, double run,
-                                                                bool is_warm);
+/// The kernel of a line in continuous time, and its noise if kT > 0, made once for all runs.
+struct ContinuousParts {
+  BesselKernel kernel;
+  std::shared_ptr<const ContinuousFilter> noise;  ///< nullptr for kT = 0
+};
+/// Arguments as those of make_bessel_kernel.
+std::shared_ptr<const ContinuousParts> continuous_parts(double tolerance, double horizon, double run, bool is_warm);
 
 /// Whether b_i a_ij + b_j a_ji = b_i b_j, so that quadratic invariants are conserved.
 bool keeps_quadratic_invariants(const PartitionedRungeKutta& scheme);
@@ -41,17 +47,21 @@ bool keeps_quadratic_invariants(const PartitionedRungeKutta& scheme);
 /// The noise for a scheme that conserves quadratic invariants.
 class StageNoise final : public LineNoise {
  public:
-  /// `h` is in the unit of the filter's `time_unit`, for a line in sqrt(M/lambda); `strength` is kT lambda, N^2.
-  StageNoise(std::shared_ptr<const NoiseFilter> filter, const PartitionedRungeKutta& scheme, double h, double strength);
+  /// `courant` is h sqrt(lambda/M), `strength` kT lambda, N^2.
+  StageNoise(std::shared_ptr<const ContinuousFilter> filter, const PartitionedRungeKutta& scheme, double courant,
+             double strength);
 
+  double error() const override { return filter_->error; }
   /// The last output is the force at the end of a step.
   ConvolutionShape shape() const override { return {.next_outputs = stages() + 1, .modes = modes_.modes->size()}; }
   std::size_t stages() const override { return scale_.size(); }
+  std::size_t start_numbers() const override { return filter_->start.numbers(); }
   void start(std::span<const double> numbers, ConvolutionState& state) const override;
   void forces(const ConvolutionState& state, std::span<const double> numbers, std::span<double> forces) const override;
   void commit(ConvolutionState& state, std::span<const double> numbers) const override;
 
  private:
+  std::shared_ptr<const ContinuousFilter> filter_;
   std::vector<double> scale_;  // factors of the standard normal numbers
   RungeKuttaModes modes_;
 };

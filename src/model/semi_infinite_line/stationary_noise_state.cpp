@@ -48,13 +48,9 @@ std::vector<Complex> factor_row(const std::vector<ExponentialTerm>& exponential_
 
 }  // namespace
 
-StationaryNoiseState::StationaryNoiseState(const std::vector<ExponentialTerm>& exponential_terms,
-                                           const std::vector<Complex>& scale) {
+StationaryNoiseState::StationaryNoiseState(const std::vector<ExponentialTerm>& exponential_terms) {
   const std::vector<Pair> pairs(exponential_terms.begin(), exponential_terms.end());
-  for (std::size_t j = 0; j < exponential_terms.size(); ++j) {
-    rows_.push_back(factor_row(exponential_terms, pairs, j));
-    for (Complex& value : rows_.back()) value *= scale.empty() ? 1.0 : scale[j];
-  }
+  for (std::size_t j = 0; j < exponential_terms.size(); ++j) rows_.push_back(factor_row(exponential_terms, pairs, j));
 }
 
 Complex StationaryNoiseState::value(std::size_t j, std::span<const double> numbers) const {

@@ -9,14 +9,11 @@
 
 namespace bathline {
 
-/// The stationary state of y_j+ = z_j y_j + e with white noise e, z_j the exponentials over steps, times a factor for
-/// each y_j.
+/// The stationary state of y_j+ = z_j y_j + e with white noise e, z_j the exponentials over steps.
 class StationaryNoiseState {
  public:
   StationaryNoiseState() = default;
-  /// Without `scale` the factors are 1.
-  explicit StationaryNoiseState(const std::vector<ExponentialTerm>& exponential_terms,
-                                const std::vector<std::complex<double>>& scale = {});
+  explicit StationaryNoiseState(const std::vector<ExponentialTerm>& exponential_terms);
 
   /// Number of standard normal numbers that it needs: two for each y_j.
   std::size_t numbers() const { return 2 * rows_.size(); }

@@ -85,7 +85,7 @@ TEST(MemoryNoise, HasTheCovariancesOfTheKernelAtEveryStepOfASplitting) {
   // At the last step a mode rotates by more than half a turn.
   for (const double h : {0.02, 0.3, 2.4}) {
     SCOPED_TRACE(h);
-    const auto noise = make_memory_noise(sum, make_memory_filter(sum), method_case(verlet).scheme, h, kt);
+    const auto noise = make_memory_noise(sum, method_case(verlet).scheme, h, kt);
     EXPECT_LT(noise->error(), 1e-13);
     const List actual = covariances(*noise, 12);
     for (std::size_t n = 0; n < actual.size(); ++n) {
@@ -109,7 +109,7 @@ TEST(MemoryNoise, HasTheBalanceOfTheMidpointRule) {
     return all;
   };
   const auto velocity_kernel = [&](int n) { return 0.5 * (at_stages(n) + at_stages(n + 1)); };
-  const auto noise = make_memory_noise(sum, make_memory_filter(sum), method_case(midpoint).scheme, h, kt);
+  const auto noise = make_memory_noise(sum, method_case(midpoint).scheme, h, kt);
   const List actual = covariances(*noise, 12);
   EXPECT_NEAR(actual[0] + actual[1], 2.0 * kt * (velocity_kernel(0) + 0.5 * at_stages(0)), 1e-12);
   for (int n = 1; n + 1 < 12; ++n) {
