@@ -114,6 +114,7 @@ NumberAt::NumberAt(const std::string& path, const Recipe& recipe, const Catalogu
   Recipe copy = recipe;
   const auto [section, rest] = beginning_of(path_, copy);
   const bool is_system = path_[0] == "system";
+  if (!is_system) environment_ = section->text("name");
   keys_ = keys_of(path_[0], *section, is_system ? catalogue_schema.systems : catalogue_schema.environments);
   value_ = exchange(*section, keys_, rest, nullptr, bound_);
 }

@@ -16,11 +16,14 @@ class NumberAt {
 
   double value() const { return value_; }
   Bound bound() const { return bound_; }
+  /// The name of the environment that has it; empty where it is of the system.
+  const std::string& environment() const { return environment_; }
   /// Replaces it in a recipe with the same keys. The value is not checked.
   void set(Recipe& recipe, double value) const;
 
  private:
   std::vector<std::string> path_;
+  std::string environment_;
   std::vector<Parameter> keys_;  // of the section where it begins
   double value_ = 0.0;
   Bound bound_ = Bound::any;

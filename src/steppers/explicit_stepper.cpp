@@ -509,6 +509,7 @@ std::unique_ptr<Stepper> make_explicit_stepper(const ExplicitScheme& scheme, Pro
 
 std::unique_ptr<Stepper> make_explicit_stepper(const ExplicitScheme& scheme, Problem& problem, double h,
                                                RecordedPath& path) {
+  if (std::unique_ptr<Stepper> small = make_small_splitting_stepper(scheme, problem, h, &path)) return small;
   return std::make_unique<ExplicitStepper>(scheme, problem, h, &path);
 }
 

@@ -190,9 +190,10 @@ class EnvironmentCouplings {
 template <int N, class Force>
 class SmallSplittingStepper final : public Stepper {
  public:
-  SmallSplittingStepper(const ExplicitScheme& scheme, Problem& problem, double h)
+  SmallSplittingStepper(const ExplicitScheme& scheme, Problem& problem, double h, RecordedPath* path)
       : problem_(problem),
-        scheme_(depends_on_velocity(problem) ? scheme : scheme.merged()),
+        path_(path),
+        scheme_(depends_on_velocity(problem) || path != nullptr ? scheme : scheme.merged()),
         substep_ops_(substep_ops<N>(scheme_, problem, h)),
         damping_(problem),
         damped_kick_(problem),
@@ -268,11 +269,17 @@ class SmallSplittingStepper final : public Stepper {
   template <Drag drag, bool has_environments>
   void advance_steps(int steps, const AdvanceHints& ahead) {
     FixedVector<N> q = q_, p = p_;
+    const bool is_recorded = path_ != nullptr;
     for (int step = 0; step < steps; ++step) {
       if constexpr (drag == Drag::noisy) draw_impulse();
       for (const SubstepOp<N>& op : substep_ops_) {
         if (op.is_kick) {
           kick<drag, has_environments>(op, q, p);
+          if (is_recorded) {
+            q_ = q;
+            p_ = p;
+            record();
+          }
         } else {
           const FixedVector<N> velocity = damped_kick_.velocity(p);
           if constexpr (has_environments) {
@@ -290,6 +297,11 @@ class SmallSplittingStepper final : public Stepper {
     }
     q_ = q;
     p_ = p;
+  }
+
+  [[gnu::noinline]] void record() {
+    const FixedVector<N> velocity = damped_kick_.velocity(p_);
+    path_->add(RecordedPath::Vector(q_.data(), N), RecordedPath::Vector(velocity.data(), N));
   }
 
   void draw_impulse() {
@@ -317,6 +329,7 @@ class SmallSplittingStepper final : public Stepper {
   }
 
   Problem& problem_;
+  RecordedPath* path_;
   ExplicitScheme scheme_;
   std::vector<SubstepOp<N>> substep_ops_;
   DampingInPlace<N> damping_;
@@ -330,20 +343,21 @@ class SmallSplittingStepper final : public Stepper {
 };
 
 template <int N>
-std::unique_ptr<Stepper> make_with(const ExplicitScheme& scheme, Problem& problem, double h) {
+std::unique_ptr<Stepper> make_with(const ExplicitScheme& scheme, Problem& problem, double h, RecordedPath* path) {
   if constexpr (N > 8) {
     return nullptr;
   } else {
-    if (problem.q.size() > N) return make_with<N + 1>(scheme, problem, h);
+    if (problem.q.size() > N) return make_with<N + 1>(scheme, problem, h, path);
     if (LinearForce<N>::applies_to(problem))
-      return std::make_unique<SmallSplittingStepper<N, LinearForce<N>>>(scheme, problem, h);
-    return std::make_unique<SmallSplittingStepper<N, AnyForce<N>>>(scheme, problem, h);
+      return std::make_unique<SmallSplittingStepper<N, LinearForce<N>>>(scheme, problem, h, path);
+    return std::make_unique<SmallSplittingStepper<N, AnyForce<N>>>(scheme, problem, h, path);
   }
 }
 
 }  // namespace
 
-std::unique_ptr<Stepper> make_small_splitting_stepper(const ExplicitScheme& scheme, Problem& problem, double h) {
+std::unique_ptr<Stepper> make_small_splitting_stepper(const ExplicitScheme& scheme, Problem& problem, double h,
+                                                      RecordedPath* path) {
   const bool has_noise_and_environments = problem.noise() != nullptr && !problem.stepped_environments().empty();
   // A head may have more axes than there are coordinates: both ends of a ring are one particle.
   const auto has_more_axes = [&](const Environment* environment) {
@@ -352,7 +366,7 @@ std::unique_ptr<Stepper> make_small_splitting_stepper(const ExplicitScheme& sche
   if (!is_plain_splitting(scheme, problem) || has_noise_and_environments ||
       std::ranges::any_of(problem.stepped_environments(), has_more_axes))
     return nullptr;
-  return make_with<1>(scheme, problem, h);
+  return make_with<1>(scheme, problem, h, path);
 }
 
 }  // namespace bathline

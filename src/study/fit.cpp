@@ -20,7 +20,7 @@ namespace {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-/// The largest condition of tangents whose parameters count as determined: differences have 10 digits.
+/// The largest condition of tangents whose parameters count as determined: tangents by differences have 10 digits.
 constexpr double max_condition = 1e8;
 
 /// A result of a task: whether there is one, values, slopes.
@@ -93,6 +93,10 @@ class FitStudy final : public Study {
     if (!fitted.failure.empty()) return Failure{0, 0.0, fitted.failure};
     const std::string group = "fit/" + this_case.name;
     write(group, start, fitted, file);
+    file.number(group, "exact_tangents", "1", "1 where tangents are runs of the linear problem, 0 where differences",
+                FitModel(plan_.recipe, experiment_.program(), this_case, plan_.data, plan_.parameters, 1).has_tangents()
+                    ? 1.0
+                    : 0.0);
     const FitStatistics& statistics = fitted.statistics;
     if (!(statistics.condition() <= max_condition)) {
       return Failure{
@@ -250,11 +254,16 @@ StudyKind fit_kind() {
            .notes =
                "Group fit/<integrator>: value, start, standard_error, half_width of the interval, step_shift "
                "(parameter), correlation (parameter, other_parameter), singular_values, condition, data, fitted, "
-               "residual (time, observable), sum_of_squares, degrees_of_freedom, deviation, iterations, evaluations; "
+               "residual (time, observable), sum_of_squares, degrees_of_freedom, deviation, iterations, evaluations, "
+               "exact_tangents; "
                "with `repeats` repeated_value, repeated_half_width (repeat, parameter) and coverage (parameter). "
                "Each integrator is fitted by itself, by Gauss-Newton's method with Levenberg and Marquardt's damping "
-               "(TAO's brgn; options -tao_...). Tangents are central differences with steps of 9e-6 of a parameter, "
-               "good to about ten digits; every evaluation is one run and two for each parameter. With `sigma` "
+               "(TAO's brgn; options -tao_...). Tangents are runs of the linear problem along the path, with what a "
+               "parameter changes there by differences of order 4: an evaluation is one run and one for each "
+               "parameter, and four along the path for each of an environment. Where a time is no whole number of "
+               "steps, for typed Lagrangians and contact systems, nonlinear environments and couplings, in a magnetic "
+               "field, and under `exact`, `rk4` and `explicit-euler`, they are central differences of runs, good to "
+               "about ten digits, and exact_tangents is 0. With `sigma` "
                "intervals are of the normal distribution, else of Student's with the estimated deviation. step_shift "
                "is the parameter fitted with half the step less that fitted with the step: of a method of order p the "
                "bias of the latter is about -2^p/(2^p - 1) of it, and a warning is given above a quarter of a "

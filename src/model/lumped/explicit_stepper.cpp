@@ -26,7 +26,7 @@ class LumpedExplicitStepper final : public ExplicitEnvironmentStepper {
       : environment_(environment),
         scheme_(scheme),
         h_(h),
-        applies_exact_flow_(scheme.b.empty() && environment.properties().loses_energy),
+        applies_exact_flow_(scheme.b.empty() && environment.properties().loses_energy && !environment.is_transposed()),
         applies_exact_flow_in_drift_(applies_exact_flow_ && environment.is_noisy() && !is_symmetric(scheme)),
         rates_(scheme.b.size()) {}
 
@@ -36,6 +36,11 @@ class LumpedExplicitStepper final : public ExplicitEnvironmentStepper {
 
   void force(const HeadMotion& head, std::span<double> force) const override {
     begin_step(head);
+    if (environment_.is_transposed() && environment_.exact_flow_is_complete()) {
+      for (std::size_t axis = 0; axis < head.x.size(); ++axis)
+        force[axis] = -environment_.to_head().sum() * head.x[axis];
+      return;
+    }
     // Not the virtual function: a derived class adds its further forces itself.
     environment_.LumpedEnvironment::force(head.x, force);
   }
@@ -50,6 +55,8 @@ class LumpedExplicitStepper final : public ExplicitEnvironmentStepper {
       } else if (!environment_.exact_flow_is_complete() && substep.kind == Substep::Kind::kick) {
         environment_.pull(head.x[axis], row.w, pulls_);
         row.p += step * pulls_;
+      } else if (environment_.is_transposed() && substep.kind == Substep::Kind::kick) {
+        row.p += (step * head.x[axis]) * environment_.to_head();
       } else if (substep.kind == Substep::Kind::drift) {
         drift(axis, step, head);
       }

@@ -9,6 +9,10 @@
 // unknowns, because displacements would lose those of stiff springs in round-off. With one stage noise adds a velocity
 // and a force that are constant over the step. With several stages the exact flow of decay and noise is applied for
 // half a step before and after them.
+//
+// Transposed, Z = X - w - mobility p at the stages, and with r = dashpot/m
+//
+//   (1 + h a r) (Z + mobility P) = (1 + h a r) X - w 1 - h a P/m,   P = p 1 + h a^ F.
 // Tested by tests/model/lumped/lumped_test.cpp.
 #include <Eigen/LU>
 #include <Eigen/SparseLU>
@@ -31,16 +35,19 @@ class LumpedImplicitStepper final : public ImplicitEnvironmentStepper {
         has_stages_(!splits_noise_ || !environment.exact_flow_is_complete()),
         mobilities_(environment.mobilities()),
         dashpots_(environment.dashpots()),
+        rates_(dashpots_.cwiseProduct(environment.inverse_mass())),
         to_ground_(environment.to_ground()),
         noise_velocity_(Eigen::VectorXd::Zero(sites_)),
         noise_force_(noise_velocity_),
         response_(2 * sites_ * stages_, stages_) {
-    if (splits_noise_) mobilities_ = dashpots_ = noise_velocity_;
+    if (splits_noise_) mobilities_ = dashpots_ = rates_ = noise_velocity_;
     factorise(matrix());
     Eigen::VectorXd right(response_.rows());
     for (Eigen::Index i = 0; i < stages_; ++i) {
       right.setZero();
-      for (Eigen::Index site = 0; site < sites_; ++site) right[index(site, stretch, i)] = 1.0;
+      for (Eigen::Index site = 0; site < sites_; ++site) {
+        right.segment(index(site, stretch, 0), stages_) = of_head(site, Eigen::VectorXd::Unit(stages_, i));
+      }
       if (has_stages_) {
         add_ground(Eigen::VectorXd::Unit(stages_, i), right);
         solve(right);
@@ -90,6 +97,15 @@ class LumpedImplicitStepper final : public ImplicitEnvironmentStepper {
       pulls_ = environment_.to_head().cwiseProduct(z) + environment_.stiffness() * z -
                (x_[axis] + displacement[i]) * to_ground_;
       const double step = h_ * scheme_.b[i];
+      if (environment_.is_transposed()) {
+        for (Eigen::Index site = 0; site < sites_; ++site) {
+          const double w =
+              x_[axis] + displacement[i] - z[site] - mobilities_[site] * solution[index(site, momentum, i)];
+          row.w[site] += step * (v[site] - rates_[site] * w);
+        }
+        row.p += step * pulls_;
+        continue;
+      }
       row.w += step * (v + mobilities_.cwiseProduct(pulls_));
       row.p += step * (pulls_ - dashpots_.cwiseProduct(v));
       row.dissipated += step * (dashpots_.dot(v.cwiseAbs2()) + mobilities_.dot(pulls_.cwiseAbs2()));
@@ -144,15 +160,18 @@ class LumpedImplicitStepper final : public ImplicitEnvironmentStepper {
     };
     const Eigen::MatrixXd identity = Eigen::MatrixXd::Identity(stages_, stages_);
     const Eigen::MatrixXd a = h_ * scheme_.a, a_hat = h_ * scheme_.a_hat;
+    const bool is_transposed = environment_.is_transposed();
     const auto add_spring_terms = [&](Eigen::Index site, Eigen::Index other, double k) {
-      add(site, stretch, other, stretch, mobilities_[site] * k * a);
+      if (!is_transposed) add(site, stretch, other, stretch, mobilities_[site] * k * a);
       add(site, momentum, other, stretch, -k * a_hat);
     };
     for (Eigen::Index site = 0; site < sites_; ++site) {
       const double inverse_mass = environment_.inverse_mass()[site];
-      add(site, stretch, site, stretch, identity);
+      const Eigen::MatrixXd decaying = identity + rates_[site] * (is_transposed ? a : a_hat);
+      add(site, stretch, site, stretch, is_transposed ? decaying : identity);
       add(site, stretch, site, momentum, inverse_mass * a);
-      add(site, momentum, site, momentum, identity + dashpots_[site] * inverse_mass * a_hat);
+      if (is_transposed) add(site, stretch, site, momentum, mobilities_[site] * decaying);
+      add(site, momentum, site, momentum, is_transposed ? identity : decaying);
       add_spring_terms(site, site, environment_.to_head()[site]);
       for (Eigen::SparseMatrix<double>::InnerIterator k(environment_.stiffness(), site); k; ++k) {
         add_spring_terms(k.row(), site, k.value());
@@ -215,9 +234,16 @@ class LumpedImplicitStepper final : public ImplicitEnvironmentStepper {
     const Eigen::VectorXd on_stretch = h_ * scheme_.a * head, on_momentum = h_ * scheme_.a_hat * head;
     for (Eigen::Index site = 0; site < sites_; ++site) {
       if (to_ground_[site] == 0.0) continue;
-      right.segment(index(site, stretch, 0), stages_) += mobilities_[site] * to_ground_[site] * on_stretch;
+      if (!environment_.is_transposed())
+        right.segment(index(site, stretch, 0), stages_) += mobilities_[site] * to_ground_[site] * on_stretch;
       right.segment(index(site, momentum, 0), stages_) -= to_ground_[site] * on_momentum;
     }
+  }
+
+  /// What the head at these places at the stages adds to the right-hand side for the stretches of a site.
+  Eigen::VectorXd of_head(Eigen::Index site, const Eigen::VectorXd& head) const {
+    if (!environment_.is_transposed() || rates_[site] == 0.0) return head;
+    return head + h_ * rates_[site] * scheme_.a * head;
   }
 
   /// The unknowns with the head clamped at x_.
@@ -226,7 +252,8 @@ class LumpedImplicitStepper final : public ImplicitEnvironmentStepper {
     set_noise(axis);
     Eigen::VectorXd right(response_.rows());
     for (Eigen::Index site = 0; site < sites_; ++site) {
-      right.segment(index(site, stretch, 0), stages_).setConstant(x_[axis] - row.w[site]);
+      const Eigen::VectorXd head = Eigen::VectorXd::Constant(stages_, x_[axis]);
+      right.segment(index(site, stretch, 0), stages_) = of_head(site, head).array() - row.w[site];
       right.segment(index(site, momentum, 0), stages_).setConstant(row.p[site]);
       if (!has_noise_within()) continue;
       right[index(site, stretch, 0)] -= h_ * scheme_.a(0, 0) * noise_velocity_[site];
@@ -254,6 +281,7 @@ class LumpedImplicitStepper final : public ImplicitEnvironmentStepper {
   bool splits_noise_;                      // whether decay and noise are applied before and after the stages
   bool has_stages_;                        // whether the sites have stages, or the exact flow is all of their motion
   Eigen::VectorXd mobilities_, dashpots_;  // those of the stages, zero if splits_noise_
+  Eigen::VectorXd rates_;                  // dashpot/m, likewise
   Eigen::VectorXd to_ground_;              // stiffness of the springs to the ground, by site
   Eigen::VectorXd noise_velocity_, noise_force_;            // the noise of one stage
   Eigen::SparseLU<Eigen::SparseMatrix<double>> equations_;  // unless the sites are solved one by one

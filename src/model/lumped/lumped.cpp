@@ -234,6 +234,11 @@ double LumpedEnvironment::apply_exact_flow(double t, double, std::span<const dou
   return lost;
 }
 
+double LumpedEnvironment::apply_transposed_flow(double t, Axis& axis) const {
+  for (const auto& [site, dashpot] : sites_.dashpots) axis.w[site] *= std::exp(-dashpot * inverse_mass_[site] * t);
+  return 0.0;
+}
+
 std::unique_ptr<ExplicitEnvironmentStepper> LumpedEnvironment::explicit_stepper(const ExplicitScheme& scheme,
                                                                                 double h) {
   return make_explicit_environment_stepper(*this, scheme, h);

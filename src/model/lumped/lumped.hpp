@@ -57,6 +57,18 @@ class LumpedEnvironment : public Environment, public Noisy {
   /// the sites.
   virtual bool exact_flow_is_complete() const { return false; }
 
+  /// Makes the state that of costates, dJ/dp in the place of w and dJ/dw in that of p, and all steppers that follow
+  /// those of the transposed equations, with x a costate of momentum and the force on the head one of position:
+  ///
+  ///   w' = p/m - dashpot w/m,   p' = k (x - u) - K u,   u = w + mobility p,   force on the head -sum k (x - u)
+  ///
+  /// Without decay these are the equations above. Steppers of splittings leave out the decay, for which there is
+  /// `apply_transposed_flow`.
+  void transpose() { is_transposed_ = true; }
+  bool is_transposed() const { return is_transposed_; }
+  /// The transpose of `apply_exact_flow` without noise. Returns what it adds to the costate of the head's position.
+  virtual double apply_transposed_flow(double t, Axis& axis) const;
+
   NoiseStream* noise() override { return is_noisy() ? &noise_ : nullptr; }
 
   // For the steppers.
@@ -96,6 +108,7 @@ class LumpedEnvironment : public Environment, public Noisy {
   Eigen::VectorXd inverse_mass_, to_head_, to_ground_, dashpots_, mobilities_;
   Eigen::SparseMatrix<double> stiffness_;
   std::vector<Axis> axes_;
+  bool is_transposed_ = false;
   double temperature_;
   std::shared_ptr<const TemperatureInTime> temperature_in_time_;
   NoiseStream noise_;

@@ -146,6 +146,25 @@ double PronyMemory::apply_exact_flow(double t, double x, std::span<const double>
   return dissipated;
 }
 
+// With s = Im z the flow is u+ = (Re f + q Im f) u - (1 + q^2) Im f s, s+ = Im f u + (Re f - q Im f) s, f its factor;
+// u = x - w and s = w_j p/k_j.
+double PronyMemory::apply_transposed_flow(double t, Axis& axis) const {
+  if (t != time_) cache_step_decays(t);
+  double on_head = 0.0;
+  for (std::size_t j = 0; j < modes_.size(); ++j) {
+    const PronyTerm& mode = modes_[j];
+    double& by_w = axis.p[static_cast<Eigen::Index>(j)];
+    double& by_p = axis.w[static_cast<Eigen::Index>(j)];
+    const double q = mode.b / mode.k, re = decays_[j].factor.real(), im = decays_[j].factor.imag();
+    const double by_u = -by_w, by_s = mode.w > 0.0 ? mode.k / mode.w * by_p : 0.0;
+    on_head += by_w;
+    by_w = -((re + q * im) * by_u + im * by_s);
+    on_head -= by_w;
+    if (mode.w > 0.0) by_p = mode.w / mode.k * ((re - q * im) * by_s - (1.0 + q * q) * im * by_u);
+  }
+  return on_head;
+}
+
 std::optional<AnalyticKernel> PronyMemory::analytic_kernel(std::span<const double> times) const {
   AnalyticKernel result;
   for (const double t : times) {

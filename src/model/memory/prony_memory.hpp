@@ -44,6 +44,7 @@ class PronyMemory : public LumpedEnvironment {
   EnvironmentEnergy energy(std::span<const double> head) override;
   bool exact_flow_is_complete() const override { return properties().loses_energy; }
   double apply_exact_flow(double t, double x, std::span<const double> numbers, Axis& axis) const override;
+  double apply_transposed_flow(double t, Axis& axis) const override;
   /// A cold memory starts at rest, where it exerts no force on a clamped head.
   std::optional<AnalyticKernel> analytic_kernel(std::span<const double> times) const override;
 

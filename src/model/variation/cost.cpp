@@ -67,10 +67,11 @@ Eigen::VectorXd CostVariables::at(const Eigen::VectorXd& q, const Eigen::VectorX
 
 std::optional<CostFormula> CostFormula::read(const Section& section, const std::string& key,
                                              const CostVariables& variables, const ParticleSystem& system,
-                                             Mistakes& mistakes, std::size_t index) {
+                                             Mistakes& mistakes, std::size_t index, bool must_be_smooth) {
   FormulaScope scope = scope_of(variables);
   const std::optional<Expression> formula = read_formula(section, key, scope, mistakes, index);
-  if (!formula || !is_smooth(section, key, scope, *formula, mistakes, index)) return std::nullopt;
+  if (!formula) return std::nullopt;
+  if (must_be_smooth && !is_smooth(section, key, scope, *formula, mistakes, index)) return std::nullopt;
   const auto drive = controls_of(system);
   const Eigen::VectorXd controls = drive ? drive->values(0.0) : Eigen::VectorXd();
   const Eigen::VectorXd start = variables.at(system.q0, system.v0, 0.0, controls);

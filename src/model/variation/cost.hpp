@@ -41,9 +41,10 @@ class CostVariables {
 class CostFormula {
  public:
   /// The formula `key` of a section, of a list that with this index. Nothing, and a mistake, where it is invalid,
-  /// piecewise or not finite at the start.
+  /// not finite at the start, or piecewise where it must be smooth.
   static std::optional<CostFormula> read(const Section& section, const std::string& key, const CostVariables& variables,
-                                         const ParticleSystem& system, Mistakes& mistakes, std::size_t index = 0);
+                                         const ParticleSystem& system, Mistakes& mistakes, std::size_t index = 0,
+                                         bool must_be_smooth = true);
 
   double value(const Eigen::VectorXd& variables) const { return value_.run(variables.data()); }
   void gradient(const Eigen::VectorXd& variables, Eigen::VectorXd& gradient) const {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "model/lumped/lumped.hpp"
+
 namespace bathline {
 
 ExplicitScheme reversed(const ExplicitScheme& splitting) {
@@ -44,13 +46,15 @@ std::unique_ptr<Stepper> make_recording_stepper(const Scheme& scheme, Problem& p
 
 namespace {
 
-/// The environments at rest, their heads at 0: those of costates that are zero.
+/// The environments at rest, their heads at 0: those of costates that are zero. Lumped ones, which may decay, are
+/// transposed; others are their own transposes.
 void make_cold(Problem& environments) {
   const Eigen::VectorXd zero = Eigen::VectorXd::Zero(environments.q.size());
   for (Environment* environment : environments.stepped_environments()) {
     environment->begin_at(zero);
     for (const StateField& field : environment->fields()) std::fill(field.values.begin(), field.values.end(), 0.0);
     environment->fields_changed();
+    if (auto* lumped = dynamic_cast<LumpedEnvironment*>(environment)) lumped->transpose();
   }
 }
 
@@ -64,10 +68,13 @@ TransposedForces::TransposedForces(const Problem& problem)
 }
 
 void TransposedForces::evaluate(const ForcePoint& point) {
-  if (is_sparse_) {
-    problem_.system().potential->sparse_hessian(point.q, sparse_hessian_);
-  } else {
-    problem_.system().potential->hessian(point.q, hessian_);
+  if (q_.size() == 0 || q_ != point.q) {
+    q_ = point.q;
+    if (is_sparse_) {
+      problem_.system().potential->sparse_hessian(q_, sparse_hessian_);
+    } else {
+      problem_.system().potential->hessian(q_, hessian_);
+    }
   }
   if (has_jacobians_) problem_.jacobians(point.q, point.v, point.t, by_q_, by_v_);
 }
@@ -81,10 +88,13 @@ void TransposedForces::add_by_q(const Eigen::VectorXd& mu, Eigen::VectorXd& to) 
   if (has_jacobians_) to.noalias() += by_q_.transpose().lazyProduct(mu);
 }
 
-Eigen::MatrixXd TransposedForces::by_q() const {
-  Eigen::MatrixXd result = is_sparse_ ? Eigen::MatrixXd(-sparse_hessian_) : Eigen::MatrixXd(-hessian_);
-  if (has_jacobians_) result += by_q_;
-  return result;
+void TransposedForces::by_q(Eigen::MatrixXd& to) const {
+  if (is_sparse_) {
+    to = -sparse_hessian_;
+  } else {
+    to = -hessian_;
+  }
+  if (has_jacobians_) to += by_q_.transpose();
 }
 
 std::optional<std::string> why_no_pull_back(const Scheme& scheme) {
@@ -113,6 +123,25 @@ std::vector<StepPoint> points_of_step(const Scheme& scheme) {
     for (Eigen::Index i = 0; i < nodes.size(); ++i) points.push_back({nodes[i], stages->b[i], true});
   }
   return points;
+}
+
+ForcePoint PathPoints::at(std::size_t point) {
+  const std::size_t step = (point - 1) / points_.size();
+  const StepPoint& in_step = points_[(point - 1) % points_.size()];
+  q_ = run_.path.q(point);
+  v_ = in_step.velocity_after ? run_.path.v(point) : run_.path.v_before(point);
+  return {(static_cast<double>(step) + in_step.node) * run_.h, q_, v_};
+}
+
+Eigen::VectorXd forces_of_particles(const Problem& problem, const ForcePoint& point) {
+  Eigen::VectorXd forces(point.q.size()), more(point.q.size());
+  problem.system().potential->gradient(point.q, forces);
+  forces = -forces;
+  problem.drag(point.q, point.v, more);
+  forces += more;
+  if (!problem.system().is_driven()) return forces;
+  problem.applied(point.q, point.v, point.t, more);
+  return forces + more;
 }
 
 std::unique_ptr<CoStepper> make_co_stepper(const FinishedRun& run, Problem& environments, PathFunctional& functional) {

@@ -51,7 +51,7 @@ class PathFunctional {
 struct ConstantSlopes {
   Eigen::VectorXd mass;    ///< by the masses of all degrees of freedom, at given momenta at the start
   Eigen::VectorXd origin;  ///< by the positions from which the heads of environments are measured
-  double step = 0.0;       ///< by h, of problems without stepped environments, at fixed steps of autonomous forces
+  double step = 0.0;       ///< by h where it is asked for, without stepped environments, of autonomous forces
 };
 
 class CoStepper {
@@ -72,6 +72,7 @@ struct FinishedRun {
   const RecordedPath& path;  ///< from its first point, that of the start, on rank 0
   std::int64_t steps;
   double h;
+  bool is_end_free = false;  ///< whether the derivative by h is asked for
 };
 
 /// An evaluation of forces in a step.
@@ -82,6 +83,22 @@ struct StepPoint {
 };
 /// Those of a splitting without stages or of a pair, one for each point of the path in a step.
 std::vector<StepPoint> points_of_step(const Scheme& scheme);
+
+/// The points of the path of a run, but the first, one at a time.
+class PathPoints {
+ public:
+  explicit PathPoints(const FinishedRun& run) : run_(run), points_(points_of_step(run.scheme)) {}
+  /// From index 1; valid until the next call.
+  ForcePoint at(std::size_t point);
+
+ private:
+  FinishedRun run_;
+  std::vector<StepPoint> points_;
+  Eigen::VectorXd q_, v_;
+};
+
+/// The forces on the particles at a point, without those of stepped environments.
+Eigen::VectorXd forces_of_particles(const Problem& problem, const ForcePoint& point);
 
 /// Why the steps of a scheme have no pull-back, a sentence without its subject, the method; nothing where they have.
 std::optional<std::string> why_no_pull_back(const Scheme& scheme);
@@ -104,15 +121,17 @@ class TransposedForces {
   void evaluate(const ForcePoint& point);
   /// to += (df/dq)^T mu of the particles' own forces.
   void add_by_q(const Eigen::VectorXd& mu, Eigen::VectorXd& to) const;
-  /// (df/dv)^T mu without a magnetic field.
-  Eigen::VectorXd by_v(const Eigen::VectorXd& mu) const { return by_v_.transpose() * mu; }
+  /// df/dv without a magnetic field.
   const Eigen::MatrixXd& by_v() const { return by_v_; }
-  /// df/dq as a dense matrix.
-  Eigen::MatrixXd by_q() const;
+  /// Whether df/dv is the same everywhere.
+  bool is_by_v_constant() const { return !has_jacobians_; }
+  /// Sets `to` to (df/dq)^T as a dense matrix.
+  void by_q(Eigen::MatrixXd& to) const;
 
  private:
   const Problem& problem_;
   bool has_jacobians_, is_sparse_;
+  Eigen::VectorXd q_;  // of hessian_
   Eigen::MatrixXd hessian_, by_q_, by_v_;
   Eigen::SparseMatrix<double> sparse_hessian_;
 };

@@ -34,7 +34,8 @@ class ImplicitCoStepper final : public CoStepper {
         n_(run.problem.q.size()),
         stages_(scheme.stages()),
         environments_(environments),
-        functional_(functional) {
+        functional_(functional),
+        is_end_free_(run.is_end_free) {
     const auto transposed = [&](const MatrixXd& matrix) {
       return MatrixXd(b_.cwiseInverse().asDiagonal() * matrix.transpose() * b_.asDiagonal());
     };
@@ -54,6 +55,7 @@ class ImplicitCoStepper final : public CoStepper {
       weights_.push_back(none);
       for (const Attachment::Term& term : attachment.terms())
         weights_.back()(term.coordinate, term.axis) += term.weight;
+      outer_.push_back(weights_.back() * weights_.back().transpose());
     }
   }
 
@@ -107,75 +109,78 @@ class ImplicitCoStepper final : public CoStepper {
   void step_on_root(Costate& costate) {
     const VectorXd& mass = problem_.system().mass;
     const std::size_t first = static_cast<std::size_t>(step_ * stages_) + 1;
-    std::vector<MatrixXd> by_q;
-    MatrixXd constant = MatrixXd::Zero(n_, stages_), cost_by_v = constant;  // of A at beta+; l_v
-    VectorXd by_v;
     positions_.resize(static_cast<std::size_t>(stages_));
     speeds_.resize(static_cast<std::size_t>(stages_));
+    cost_by_v_.setZero(n_, stages_);
+    by_b_.resize(n_ * stages_, n_ * stages_);
+    constant_.resize(n_, stages_);
     for (Index i = 0; i < stages_; ++i) {
       const auto stage = static_cast<std::size_t>(i);
       positions_[stage] = path_.q(first + stage);
       speeds_[stage] = path_.v(first + stage);
       forces_[stage].evaluate(point(i));
-      by_q.push_back(forces_[stage].by_q().transpose());
-      constant.col(i) = by_q.back() * costate.beta;
-      if (functional_.slopes(point(i), cost_, by_v)) {
-        constant.col(i) += cost_;
-        cost_by_v.col(i) = by_v;
+      forces_[stage].by_q(by_q_);
+      constant_.col(i).noalias() = by_q_.lazyProduct(costate.beta);
+      if (functional_.slopes(point(i), cost_, by_v_)) {
+        constant_.col(i) += cost_;
+        cost_by_v_.col(i) = by_v_;
       }
       for (std::size_t e = 0; e < steppers_.size(); ++e) {
-        constant.col(i) += weights_[e] * responses_[e].constant.row(stages_ - 1 - i).transpose();
+        constant_.col(i) += weights_[e] * responses_[e].constant.row(stages_ - 1 - i).transpose();
+      }
+      // A_i = constant_i + sum_k by_b(i, k) B_k
+      for (Index k = 0; k < stages_; ++k) {
+        auto block = by_b_.block(i * n_, k * n_, n_, n_);
+        block = (h_ * a_hat_(i, k)) * by_q_;
+        for (std::size_t e = 0; e < steppers_.size(); ++e) {
+          block -= responses_[e].damping(stages_ - 1 - i, stages_ - 1 - k) * outer_[e];
+        }
       }
     }
-    // A_i = constant_i + sum_k by_b(i, k) B_k
-    const auto by_b = [&](Index i, Index k) {
-      MatrixXd block = (h_ * a_hat_(i, k)) * by_q[static_cast<std::size_t>(i)];
-      for (std::size_t e = 0; e < steppers_.size(); ++e) {
-        block -= responses_[e].damping(stages_ - 1 - i, stages_ - 1 - k) * (weights_[e] * weights_[e].transpose());
-      }
-      return block;
-    };
-    MatrixXd matrix = MatrixXd::Zero(n_ * stages_, n_ * stages_);
-    VectorXd right(n_ * stages_);
+    matrix_.setZero(n_ * stages_, n_ * stages_);
+    right_.resize(n_ * stages_);
     for (Index i = 0; i < stages_; ++i) {
-      const MatrixXd velocity = forces_[static_cast<std::size_t>(i)].by_v().transpose();
-      right.segment(i * n_, n_) = costate.alpha + velocity * costate.beta + cost_by_v.col(i);
-      if (magnetic_.size() > 0) right.segment(i * n_, n_) += magnetic_ * costate.beta;
+      const auto velocity = forces_[static_cast<std::size_t>(i)].by_v().transpose();
+      auto right = right_.segment(i * n_, n_);
+      right = costate.alpha + cost_by_v_.col(i);
+      right.noalias() += velocity.lazyProduct(costate.beta);
+      if (magnetic_.size() > 0) right += magnetic_ * costate.beta;
       for (Index k = 0; k < stages_; ++k) {
-        right.segment(i * n_, n_) += h_ * a_(i, k) * constant.col(k);
-        auto block = matrix.block(i * n_, k * n_, n_, n_);
+        right += h_ * a_(i, k) * constant_.col(k);
+        auto block = matrix_.block(i * n_, k * n_, n_, n_);
         if (i == k) block.diagonal() += mass;
         block -= (h_ * a_hat_(i, k)) * velocity;
         if (magnetic_.size() > 0) block -= (h_ * mean_(i, k)) * magnetic_;
         for (Index j = 0; j < stages_; ++j) {
-          if (a_(i, j) != 0.0) block -= (h_ * a_(i, j)) * by_b(j, k);
+          if (a_(i, j) != 0.0) block -= (h_ * a_(i, j)) * by_b_.block(j * n_, k * n_, n_, n_);
         }
       }
     }
-    if (matrix.rows() != factored_.rows() || matrix != factored_) {
-      factored_ = matrix;
-      solver_.compute(matrix);
+    if (matrix_.rows() != factored_.rows() || matrix_ != factored_) {
+      factored_ = matrix_;
+      solver_.compute(matrix_);
     }
-    const VectorXd solution = solver_.solve(right);
-    const Eigen::Map<const MatrixXd> B(solution.data(), n_, stages_);
-    MatrixXd A = constant;
-    for (Index i = 0; i < stages_; ++i) {
-      for (Index k = 0; k < stages_; ++k) A.col(i) += by_b(i, k) * B.col(k);
-    }
+    solution_ = solver_.solve(right_);
+    right_.noalias() = by_b_.lazyProduct(solution_);
+    const Eigen::Map<const MatrixXd> B(solution_.data(), n_, stages_);
+    constant_ += Eigen::Map<const MatrixXd>(right_.data(), n_, stages_);
+    const MatrixXd& A = constant_;
     for (Index i = stages_; i-- > 0;) {
-      const VectorXd Lb = costate.beta + h_ * (B * a_hat_.row(i).transpose());
-      const VectorXd La = costate.alpha + h_ * (A * a_.row(i).transpose());
       const VectorXd& v = speeds_[static_cast<std::size_t>(i)];
-      functional_.collect(point(i), h_ * b_[i] * Lb, h_ * b_[i]);
+      by_force_ = costate.beta;
+      by_force_.noalias() += h_ * B.lazyProduct(a_hat_.row(i).transpose());
       slopes_.mass -= h_ * b_[i] * B.col(i).cwiseProduct(v);
-      if (steppers_.empty()) {
-        slopes_.step += b_[i] * (La.dot(v) + Lb.dot(own_forces(point(i))));
+      if (is_end_free_) {
+        const VectorXd La = costate.alpha + h_ * (A * a_.row(i).transpose());
+        slopes_.step += b_[i] * (La.dot(v) + by_force_.dot(forces_of_particles(problem_, point(i))));
         if (magnetic_.size() > 0)
           slopes_.step += b_[i] * v.dot(magnetic_ * (costate.beta + h_ * (B * mean_.row(i).transpose())));
       }
+      by_force_ *= h_ * b_[i];
+      functional_.collect(point(i), by_force_, h_ * b_[i]);
     }
-    costate.alpha += h_ * (A * b_);
-    costate.beta += h_ * (B * b_);
+    costate.alpha.noalias() += h_ * A.lazyProduct(b_);
+    costate.beta.noalias() += h_ * B.lazyProduct(b_);
     velocities_.resize(steppers_.size());
     for (std::size_t e = 0; e < steppers_.size(); ++e) {
       velocities_[e] = (B.transpose() * weights_[e]).colwise().reverse();
@@ -187,17 +192,6 @@ class ImplicitCoStepper final : public CoStepper {
   ForcePoint point(Index stage) const {
     const auto index = static_cast<std::size_t>(stage);
     return {(static_cast<double>(step_) + nodes_[stage]) * h_, positions_[index], speeds_[index]};
-  }
-
-  VectorXd own_forces(const ForcePoint& at) const {
-    VectorXd forces(n_), more(n_);
-    problem_.system().potential->gradient(at.q, forces);
-    forces = -forces;
-    problem_.drag(at.q, at.v, more);
-    forces += more;
-    if (!problem_.system().is_driven()) return forces;
-    problem_.applied(at.q, at.v, at.t, more);
-    return forces + more;
   }
 
   VectorXd b_, nodes_;
@@ -217,9 +211,12 @@ class ImplicitCoStepper final : public CoStepper {
   std::vector<MatrixXd> velocities_;  // of the heads, stages x axes, the last stage first
   int block_ = 64;                    // as in ImplicitStepper
   std::string failure_;
+  std::vector<MatrixXd> outer_;               // weights times their transposes
   std::vector<VectorXd> positions_, speeds_;  // of the stages of a step
-  VectorXd cost_;
-  MatrixXd factored_;
+  bool is_end_free_;
+  // Of a step: constant_ and by_b_ of A, which constant_ becomes.
+  MatrixXd by_q_, by_b_, constant_, cost_by_v_, matrix_, factored_;
+  VectorXd cost_, by_v_, right_, solution_, by_force_;
   Eigen::PartialPivLU<MatrixXd> solver_;
 };
 

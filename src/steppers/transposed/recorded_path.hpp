@@ -14,17 +14,18 @@ namespace bathline {
 class RecordedPath {
  public:
   using Vector = Eigen::Map<const Eigen::VectorXd>;
+  using State = Eigen::Ref<const Eigen::VectorXd>;
   /// Of N = `size` degrees of freedom; `has_gyrations`: whether drifts change velocities, as in a magnetic field.
   explicit RecordedPath(Eigen::Index size, bool has_gyrations = false)
       : size_(size), stride_(static_cast<std::size_t>(has_gyrations ? 3 * size : 2 * size)) {}
 
   /// The velocities before a kick are stored only where they are not those after the last one.
-  void add(const Eigen::VectorXd& q, const Eigen::VectorXd& v_before, const Eigen::VectorXd& v) {
+  void add(const State& q, const State& v_before, const State& v) {
     values_.insert(values_.end(), q.begin(), q.end());
     values_.insert(values_.end(), v.begin(), v.end());
     if (has_gyrations()) values_.insert(values_.end(), v_before.begin(), v_before.end());
   }
-  void add(const Eigen::VectorXd& q, const Eigen::VectorXd& v) { add(q, v, v); }
+  void add(const State& q, const State& v) { add(q, v, v); }
   /// Forgets all points; the next one has the index `first`.
   void begin_at(std::size_t first) {
     values_.clear();

@@ -32,17 +32,6 @@ VectorXd read_by_observable(const Section& study, const char* key, std::size_t c
   return all;
 }
 
-std::vector<PhaseFunction> read_functions(const Section& study, const Experiment& experiment, Mistakes& mistakes) {
-  std::vector<PhaseFunction> functions;
-  for (const std::string& formula : study.texts("observe")) {
-    Section one(study.where());
-    one.set("observe", formula, study.where("observe"));
-    const std::optional<PhaseFunction> function = read_phase_function(one, "observe", experiment.system(), mistakes);
-    if (function) functions.push_back(*function);
-  }
-  return functions;
-}
-
 /// The interval of a parameter, by the bounds of its key and its own.
 void read_bounds(const Section& section, FitParameter& parameter, Mistakes& mistakes) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -119,7 +108,8 @@ void refuse_thermal_starts(const Experiment& experiment, Mistakes& mistakes) {
 
 }  // namespace
 
-FitData read_fit_data(const Section& study, const Experiment& experiment, Mistakes& mistakes) {
+FitData read_fit_data(const Section& study, const Experiment& experiment, const CostVariables& variables,
+                      bool must_be_smooth, Mistakes& mistakes) {
   FitData data;
   data.names = study.texts("observe");
   const std::size_t count = data.names.size();
@@ -161,6 +151,12 @@ FitData read_fit_data(const Section& study, const Experiment& experiment, Mistak
                                                        name, data.times.back(), end));
     throw UnreadableValue();
   }
+  for (std::size_t i = 0; i < count; ++i) {
+    std::optional<CostFormula> formula =
+        CostFormula::read(study, "observe", variables, experiment.system(), mistakes, i, must_be_smooth);
+    if (!formula) throw UnreadableValue();
+    data.formulas.push_back(std::move(*formula));
+  }
   return data;
 }
 
@@ -172,8 +168,8 @@ FitPlan read_fit_plan(const Recipe& recipe, const Experiment& experiment, Mistak
   for (Section& section : plan.recipe.environments) keep_texts_of_files(section, experiment.communicator());
   const Section& study = plan.recipe.study;
   where_readable([&] {
-    plan.data = read_fit_data(study, experiment, mistakes);
-    plan.data.functions = read_functions(study, experiment, mistakes);
+    const CostVariables variables(experiment.system(), plan.recipe.system);
+    plan.data = read_fit_data(study, experiment, variables, false, mistakes);
   });
   for (const Section& section : study.tables("parameters")) {
     where_readable([&] { plan.parameters.push_back(read_parameter(section, recipe, experiment.program(), mistakes)); });
@@ -205,6 +201,22 @@ FitPlan read_fit_plan(const Recipe& recipe, const Experiment& experiment, Mistak
   return plan;
 }
 
+std::vector<Parameter> data_parameters(bool is_required) {
+  std::vector<Parameter> parameters = {
+      optional("data_file", ValueType::text, "",
+               "name of a file with measured values: in every line a time in s, in increasing order, and the value of "
+               "each formula of `observe`"),
+      optional("observe", ValueType::texts, "",
+               "what was measured: formulas in the coordinates, the velocities (with `_dot`), `t` and the `parameters` "
+               "of the system"),
+      optional("sigma", ValueType::numbers, "",
+               "standard deviations of the measured values, one for all or one for each formula", Bound::positive),
+      optional("weights", ValueType::numbers, "",
+               "in place of `sigma`: weights of the squares, inverse variances up to a factor", Bound::positive)};
+  parameters[0].required = parameters[1].required = is_required;
+  return parameters;
+}
+
 std::vector<Parameter> fit_parameters() {
   Parameter of = required("of", ValueType::texts, "",
                           "path of a number of system or environments, as for `--set`: \"system.k\", \"system.q0.0\", "
@@ -215,24 +227,13 @@ std::vector<Parameter> fit_parameters() {
       optional("bounds", ValueType::numbers, "", "lowest and highest value; default: those that the key allows"),
       optional("scale", ValueType::number, "",
                "size of the parameter, of which differences take a part; default: its start", Bound::positive)};
-  std::vector<Parameter> parameters = {
-      required("data_file", ValueType::text, "",
-               "name of a file with a measurement in every line: a time in s, in increasing order, and the value of "
-               "each formula of `observe`"),
-      required("observe", ValueType::texts, "",
-               "what was measured: formulas in the coordinates of the system, the velocities (with `_dot`) and `t`"),
+  std::vector<Parameter> parameters = data_parameters(true);
+  const std::vector<Parameter> own = {
       {.name = "parameters",
        .type = ValueType::tables,
        .doc = "the numbers that are fitted; the search starts at those of the recipe",
        .required = true,
        .members = std::move(members)},
-      optional("sigma", ValueType::numbers, "",
-               "standard deviations of the measured values, one for all or one for each formula; left out, one is "
-               "estimated from the residuals",
-               Bound::positive),
-      optional("weights", ValueType::numbers, "",
-               "in place of `sigma`: weights of the squares, inverse variances up to a factor that is estimated",
-               Bound::positive),
       defaulted("confidence", ValueType::number, "", "0.95", "probability of the intervals", Bound::unit_interval),
       defaulted("halve_step", ValueType::boolean, "", "true",
                 "whether a second fit with half the step measures how far the step shifts the parameters"),
@@ -240,6 +241,7 @@ std::vector<Parameter> fit_parameters() {
                 "number of experiments that are repeated with random errors and fitted again, which tests the "
                 "intervals",
                 Bound::nonnegative)};
+  parameters.insert(parameters.end(), own.begin(), own.end());
   return parameters;
 }
 

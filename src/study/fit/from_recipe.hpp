@@ -18,9 +18,13 @@ struct FitPlan {
 
 std::vector<Parameter> fit_parameters();
 
-/// The measured values that `data_file`, `observe` and `sigma` or `weights` of a section describe, without functions;
-/// the texts of the section's files have been read. Adds mistakes, and throws UnreadableValue after them.
-FitData read_fit_data(const Section& study, const Experiment& experiment, Mistakes& mistakes);
+/// `data_file`, `observe`, `sigma` and `weights`, of which the first two may be required.
+std::vector<Parameter> data_parameters(bool is_required);
+
+/// The measured values that these keys of a section describe, with formulas in `variables`; the texts of the section's
+/// files have been read. Adds mistakes, and throws UnreadableValue after them.
+FitData read_fit_data(const Section& study, const Experiment& experiment, const CostVariables& variables,
+                      bool must_be_smooth, Mistakes& mistakes);
 
 /// Adds a mistake for everything that is wrong; the plan is valid only without any. Reads files, and lets PETSc query
 /// the options of the search. @note Collective.

@@ -8,10 +8,29 @@
 #include <utility>
 
 #include "driver/quintic_hermite.hpp"
+#include "model/variation/control.hpp"
+#include "steppers/transposed/tangent_run.hpp"
 
 namespace bathline {
 
 using Eigen::VectorXd;
+
+std::optional<std::int64_t> whole_steps(double time, double h) {
+  const double steps = time / h, nearest = std::round(steps);
+  if (std::abs(steps - nearest) > 1e-9 * std::max(1.0, nearest)) return std::nullopt;
+  return static_cast<std::int64_t>(nearest);
+}
+
+namespace {
+
+/// What observables are formulas of.
+VectorXd variables_at(const CostVariables& variables, const ParticleSystem& system, double time, const VectorXd& q,
+                      const VectorXd& v) {
+  const auto controls = controls_of(system);
+  return variables.at(q, v, time, controls ? controls->values(time) : VectorXd());
+}
+
+}  // namespace
 
 FitModel::FitModel(Recipe recipe, const Program& program, const Case& this_case, const FitData& data,
                    std::vector<FitParameter> parameters, int refinement)
@@ -25,19 +44,49 @@ FitModel::FitModel(Recipe recipe, const Program& program, const Case& this_case,
   recipe_.claims.clear();
   recipe_.text.clear();
   recipe_.resolved.clear();
+  Mistakes mistakes;
+  const Experiment experiment(recipe_, program_, mistakes);
+  has_tangents_ = mistakes.empty() && supports_tangents(experiment);
 }
 
-std::int64_t FitModel::steps() const { return steps_ * (1 + 2 * static_cast<std::int64_t>(parameters_.size())); }
+std::int64_t FitModel::steps() const {
+  return steps_ * (1 + (has_tangents_ ? 1 : 2) * static_cast<std::int64_t>(parameters_.size()));
+}
 
-std::optional<VectorXd> FitModel::values_at(const VectorXd& x) const {
+bool FitModel::supports_tangents(const Experiment& experiment) const {
+  const ParticleSystem& system = experiment.system();
+  const Case& this_case = experiment.cases().front();
+  const double h = this_case.step / refinement_;
+  constexpr double max_path = 1e9;  // bytes of the path and of what a parameter changes on it
+  if (system.lagrangian || system.contact || system.magnetic_field != 0.0 || why_no_pull_back(this_case.scheme) ||
+      24.0 * static_cast<double>(system.size()) * static_cast<double>(points_of_step(this_case.scheme).size()) *
+              static_cast<double>(steps_) >
+          max_path ||
+      !std::all_of(data_.times.begin(), data_.times.end(), [&](double time) { return whole_steps(time, h); })) {
+    return false;
+  }
+  const Problem problem = experiment.make_problem(this_case, h, this_case.closed);
+  const auto& environments = problem.environments();
+  return problem.has_linear_environments() &&
+         std::all_of(environments.begin(), environments.end(),
+                     [](const auto& environment) { return environment->attachment().nonlinear() == nullptr; });
+}
+
+Recipe FitModel::recipe_at(const VectorXd& x) const {
   Recipe recipe = recipe_;
   for (std::size_t j = 0; j < parameters_.size(); ++j) {
     for (const NumberAt& place : parameters_[j].places) place.set(recipe, x[static_cast<Eigen::Index>(j)]);
   }
+  return recipe;
+}
+
+std::optional<VectorXd> FitModel::values_at(const VectorXd& x) const {
+  const Recipe recipe = recipe_at(x);
   Mistakes mistakes;
   const Experiment experiment(recipe, program_, mistakes);
   if (!mistakes.empty()) return std::nullopt;
   const Case& this_case = experiment.cases().front();
+  const CostVariables variables(experiment.system(), recipe.system);
   const double h = this_case.step / refinement_;
   Problem problem = experiment.make_problem(this_case, h, this_case.closed);
   problem.prepare(experiment.seed());
@@ -56,9 +105,10 @@ std::optional<VectorXd> FitModel::values_at(const VectorXd& x) const {
   std::int64_t from_step = -1, to_step = -1;
   for (const double time : data_.times) {
     // Times within round-off of a step belong to it.
-    const double steps = time / h, nearest = std::round(steps);
-    const bool is_at_step = std::abs(steps - nearest) <= 1e-9 * std::max(1.0, nearest);
-    const auto first = static_cast<std::int64_t>(is_at_step ? nearest : std::floor(steps));
+    const double steps = time / h;
+    const std::optional<std::int64_t> whole = whole_steps(time, h);
+    const bool is_at_step = whole.has_value();
+    const std::int64_t first = whole.value_or(static_cast<std::int64_t>(std::floor(steps)));
     if (first == to_step) {
       std::swap(from, to);
       std::swap(from_step, to_step);
@@ -73,8 +123,9 @@ std::optional<VectorXd> FitModel::values_at(const VectorXd& x) const {
     if (!is_root) continue;
     const PathPoint point =
         is_at_step ? PathPoint{from.q, from.v} : hermite_interpolate(from, to, steps - static_cast<double>(first));
-    for (const PhaseFunction& function : data_.functions) {
-      values[next] = data_.weight_at(next) * function(point.q, point.v, time);
+    const VectorXd all = variables_at(variables, experiment.system(), time, point.q, point.v);
+    for (const CostFormula& formula : data_.formulas) {
+      values[next] = data_.weight_at(next) * formula.value(all);
       ++next;
     }
   }
@@ -83,7 +134,7 @@ std::optional<VectorXd> FitModel::values_at(const VectorXd& x) const {
   return values;
 }
 
-std::optional<Prediction> FitModel::predict(const VectorXd& x) const {
+std::optional<Prediction> FitModel::predict_by_differences(const VectorXd& x) const {
   std::optional<VectorXd> here = values_at(x);
   if (!here) return std::nullopt;
   Prediction prediction{std::move(*here), Eigen::MatrixXd(data_.count(), x.size())};
@@ -106,6 +157,87 @@ std::optional<Prediction> FitModel::predict(const VectorXd& x) const {
       prediction.slopes.col(j) = (*one - *other) / (2.0 * side);
     }
   }
+  return prediction;
+}
+
+std::optional<Prediction> FitModel::predict_by_tangents(const VectorXd& x) const {
+  const Recipe recipe = recipe_at(x);
+  Mistakes mistakes;
+  const Experiment experiment(recipe, program_, mistakes);
+  if (!mistakes.empty()) return std::nullopt;
+  const Case& this_case = experiment.cases().front();
+  const double h = this_case.step / refinement_;
+  const auto make = [&](const Experiment& other, const ParticleSystem& system) {
+    Problem problem = other.make_problem(other.cases().front(), h, this_case.closed, system);
+    problem.prepare(other.seed());
+    return problem;
+  };
+  Problem problem = make(experiment, experiment.system());
+  const bool is_root = problem.communicator().is_root();
+  const CostVariables variables(experiment.system(), recipe.system);
+  RecordedPath path(problem.q.size());
+  if (is_root) path.add(problem.q, problem.velocity());
+  const std::unique_ptr<Stepper> stepper = make_recording_stepper(this_case.scheme, problem, h, path);
+  Prediction prediction{VectorXd::Zero(data_.count()), Eigen::MatrixXd::Zero(data_.count(), x.size())};
+  std::vector<VectorXd> states;  // at the times of the data, on rank 0
+  std::int64_t done = 0;
+  Eigen::Index row = 0;
+  for (const double time : data_.times) {
+    const std::int64_t step = *whole_steps(time, h);
+    if (step > done && stepper->advance(step - done)) return std::nullopt;
+    done = step;
+    if (!is_root) continue;
+    states.push_back(variables_at(variables, experiment.system(), time, problem.q, problem.velocity()));
+    for (const CostFormula& formula : data_.formulas) {
+      prediction.values[row] = data_.weight_at(row) * formula.value(states.back());
+      ++row;
+    }
+  }
+  const FinishedRun run{this_case.scheme, problem, path, done, h};
+  for (Eigen::Index j = 0; j < x.size(); ++j) {
+    const FitParameter& parameter = parameters_[static_cast<std::size_t>(j)];
+    ChangedNumber number{x[j], parameter.scale, "", parameter.lower, parameter.upper};
+    for (const NumberAt& place : parameter.places) {
+      if (this_case.closed && !place.environment().empty()) number.environment = place.environment();
+    }
+    const auto with = [&](double value) {
+      VectorXd changed = x;
+      changed[j] = value;
+      return recipe_at(changed);
+    };
+    const std::optional<PathChange> change = change_on_path(run, number, [&](double value) -> std::optional<Problem> {
+      const Experiment other(with(value), program_, mistakes);
+      if (!mistakes.empty()) return std::nullopt;
+      return make(other, other.system());
+    });
+    if (!change) return std::nullopt;
+    // The parameters of formulas that this one is.
+    const CostVariables moved(experiment.system(), with(x[j] + 1.0).system);
+    TangentRun tangent(run, *change, experiment.system(),
+                       [&](const ParticleSystem& system) { return make(experiment, system); });
+    done = row = 0;
+    for (std::size_t i = 0; i < data_.times.size(); ++i) {
+      const std::int64_t step = *whole_steps(data_.times[i], h);
+      if (step > done && tangent.advance(step - done)) return std::nullopt;
+      done = step;
+      if (!is_root) continue;
+      VectorXd change_of_state = VectorXd::Zero(variables.size()), gradient;
+      change_of_state.head(variables.time()) << tangent.q(), tangent.v();
+      for (std::size_t p = 0; p < variables.parameter_values().size(); ++p) {
+        change_of_state[variables.parameters() + static_cast<Eigen::Index>(p)] =
+            moved.parameter_values()[p] == variables.parameter_values()[p] ? 0.0 : 1.0;
+      }
+      for (const CostFormula& formula : data_.formulas) {
+        formula.gradient(states[i], gradient);
+        prediction.slopes(row, j) = data_.weight_at(row) * gradient.dot(change_of_state);
+        ++row;
+      }
+    }
+  }
+  const auto size = [](const auto& numbers) { return static_cast<std::size_t>(numbers.size()); };
+  problem.communicator().broadcast(std::span<double>(prediction.values.data(), size(prediction.values)));
+  problem.communicator().broadcast(std::span<double>(prediction.slopes.data(), size(prediction.slopes)));
+  if (!prediction.values.allFinite() || !prediction.slopes.allFinite()) return std::nullopt;
   return prediction;
 }
 

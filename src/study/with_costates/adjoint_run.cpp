@@ -12,7 +12,7 @@
 #include "driver/output_times.hpp"
 #include "model/lumped/lumped.hpp"
 #include "parallel/memory_budget.hpp"
-#include "steppers/transposed/forces_on_path.hpp"
+#include "steppers/transposed/tangent_run.hpp"
 #include "study/shared_checks.hpp"
 
 namespace bathline {
@@ -238,7 +238,7 @@ std::optional<Failure> AdjointRun::pull_back(const VectorXd& at_end, CostGradien
     last_point_ = static_cast<Eigen::Index>(path_->points()) - 1;
     by_force_.setZero(size, last_point_);
   }
-  const FinishedRun finished{case_.scheme, *problem_, *path_, case_.steps, step_};
+  const FinishedRun finished{case_.scheme, *problem_, *path_, case_.steps, step_, is_end_free_};
   const std::unique_ptr<CoStepper> co_stepper = make_co_stepper(finished, environments, *this);
   growth_ = 0.0;
   double scale = 0.0;
@@ -267,7 +267,7 @@ std::optional<Failure> AdjointRun::pull_back(const VectorXd& at_end, CostGradien
   keep_records();
   gradient.constants.resize(static_cast<Eigen::Index>(constants_.size()));
   for (Eigen::Index i = 0; i < gradient.constants.size(); ++i) {
-    gradient.constants[i] = slope_by(constants_[static_cast<std::size_t>(i)], problem_->system());
+    gradient.constants[i] = slope_by(constants_[static_cast<std::size_t>(i)], problem_->system(), costate);
   }
   if (!is_root) return std::nullopt;
   const ConstantSlopes& constants = co_stepper->slopes();
@@ -327,39 +327,23 @@ void AdjointRun::differentiate_by(const Recipe& recipe, std::vector<EnvironmentC
   if (!constants_.empty()) segment_ = std::max<std::int64_t>(case_.steps, 1);  // their derivatives need all of the path
 }
 
-double AdjointRun::slope_by(const EnvironmentConstant& constant, const ParticleSystem& system) {
-  // The error of the differences is about (s e)^4/30 + noise/e, s the number of radians in which the phases change.
-  double radians = 1.0, noise = 1e-16;
-  for (const auto& environment : problem_->environments()) {
-    const EnvironmentProperties& properties = environment->properties();
-    if (environment->name() != constant.environment) continue;
-    radians += 0.5 * properties.highest_frequency * step_ * static_cast<double>(case_.steps);
-    // Exponentials that represent a kernel have an error that changes with it.
-    if (properties.sites == 0 && !properties.is_white) noise = 1e-13;
-  }
-  const double size = std::abs(constant.value) * std::pow(30.0 * noise / std::pow(radians, 4), 0.2);
-  constexpr std::pair<int, double> rule[] = {{-2, 1.0 / 12.0}, {-1, -8.0 / 12.0}, {1, 8.0 / 12.0}, {2, -1.0 / 12.0}};
-  double slope = 0.0;
-  for (const auto& [place, weight] : rule) {
+double AdjointRun::slope_by(const EnvironmentConstant& constant, const ParticleSystem& system,
+                            const Costate& at_start) {
+  const ChangedProblem make = [&](double number) {
     Mistakes mistakes;
-    const Experiment other(constant.changed(*recipe_, constant.value + place * size), experiment_.program(), mistakes);
-    const Case& other_case = *other.find_case(case_.name);
+    const Experiment other(constant.changed(*recipe_, number), experiment_.program(), mistakes);
     ParticleSystem start = system;
     start.mass = experiment_.system().mass;
-    Problem problem = other.make_problem(other_case, step_, case_.closed, start);
+    Problem problem = other.make_problem(*other.find_case(case_.name), step_, case_.closed, start);
     problem.prepare(experiment_.seed());
-    const Eigen::MatrixXd forces = forces_on_path(case_.scheme, problem, *path_, case_.steps, step_);
-    if (!problem.communicator().is_root()) continue;
-    double sum = forces.cwiseProduct(by_force_).sum();
-    const std::vector<StepPoint> points = points_of_step(case_.scheme);
-    for (std::size_t i = 1; i < path_->points(); ++i) {
-      const StepPoint& point = points[(i - 1) % points.size()];
-      const VectorXd v = point.velocity_after ? path_->v(i) : path_->v_before(i);
-      sum -= by_force_.col(static_cast<Eigen::Index>(i) - 1).dot(problem.damping() * v);
-    }
-    slope += weight / size * sum;
-  }
-  return slope;
+    return std::optional<Problem>(std::move(problem));
+  };
+  const FinishedRun run{case_.scheme, *problem_, *path_, case_.steps, step_};
+  const ChangedNumber number{.value = constant.value, .environment = constant.environment};
+  const std::optional<PathChange> change = change_on_path(run, number, make);
+  if (!problem_->communicator().is_root()) return 0.0;
+  const auto mass = problem_->system().mass.asDiagonal();
+  return (mass * change->accelerations).cwiseProduct(by_force_).sum() + at_start.beta.dot(mass * change->v0);
 }
 
 void write_costate_moment(ResultFile& file, const std::string& group, std::span<const Dimension> over_time,
@@ -392,15 +376,9 @@ namespace {
 std::string why_no_co_run(const Environment& environment, const Scheme& backwards, bool depends_on_velocity) {
   const EnvironmentProperties& properties = environment.properties();
   if (!properties.is_linear) return "is not linear, and costates would need its whole path";
-  if (properties.loses_energy && properties.sites > 0) {
-    if (dynamic_cast<const LumpedEnvironment*>(&environment) == nullptr) {
-      return "has dashpots at its sites, as at a matched end, which costates do not support";
-    }
-    const auto* pair = std::get_if<PartitionedRungeKutta>(&backwards);
-    if (pair == nullptr || !pair->a.isApprox(pair->a_hat)) {
-      return "decays, which has a co-run under `gauss`, the midpoint rule and `implicit-euler` alone; take one of "
-             "these";
-    }
+  if (properties.loses_energy && properties.sites > 0 &&
+      dynamic_cast<const LumpedEnvironment*>(&environment) == nullptr) {
+    return "has dashpots at its sites, as at a matched end, which costates do not support";
   }
   const bool is_composition = std::holds_alternative<ExplicitScheme>(backwards) && points_of_step(backwards).size() > 2;
   if (properties.sites == 0 && is_composition && depends_on_velocity) {

@@ -42,7 +42,7 @@ struct CostGradient {
   Eigen::VectorXd mass;        ///< likewise
   Eigen::VectorXd parameters;  ///< in the order of the variables
   Eigen::VectorXd constants;   ///< of environments, in the order in which they were asked for
-  double end = 0.0;            ///< by the end of the run at fixed steps, where it is autonomous without sites
+  double end = 0.0;            ///< by the end of the run at fixed steps, where it is asked for
 };
 
 /// A number in the section of an environment.
@@ -76,6 +76,8 @@ class AdjointRun final : private PathFunctional {
   /// their heads follow the path of the run, by differences of order 4; one more run of each environment for each of
   /// the four points.
   void differentiate_by(const Recipe& recipe, std::vector<EnvironmentConstant> constants);
+  /// Adds the end to the gradients, of runs that are autonomous and have no sites.
+  void differentiate_by_end() { is_end_free_ = true; }
   /// Runs with a system that differs from that of the experiment in its start and the numbers of its controls, with
   /// another step than that of the case if it is given. @note Collective.
   std::optional<Failure> run(const ParticleSystem& system, std::optional<double> step = std::nullopt);
@@ -115,7 +117,7 @@ class AdjointRun final : private PathFunctional {
   /// Sums the costs of the run.
   void sum_costs();
   /// @note Collective.
-  double slope_by(const EnvironmentConstant& constant, const ParticleSystem& system);
+  double slope_by(const EnvironmentConstant& constant, const ParticleSystem& system, const Costate& at_start);
 
   const Experiment& experiment_;
   const Case& case_;
@@ -125,6 +127,7 @@ class AdjointRun final : private PathFunctional {
   std::int64_t every_;
   std::optional<Problem> problem_;
   double step_ = 0.0;
+  bool is_end_free_ = false;
   std::int64_t segment_;           // steps of a segment
   std::int64_t segment_here_ = 0;  // the one whose path is there
   std::vector<Snapshot> snapshots_;

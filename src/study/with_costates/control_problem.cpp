@@ -21,6 +21,7 @@ ControlProblem::ControlProblem(const Experiment& experiment, const Case& this_ca
       plan_(plan),
       run_(experiment, this_case, plan.cost, every),
       numbers_(controls_of(experiment.system())->numbers().size()) {
+  if (plan.free_end) run_.differentiate_by_end();
   const auto drive = controls_of(experiment.system())->with(side_of(this_case.scheme));
   const ControlledDrive& controls = *drive;
   VectorXd weights = VectorXd::Zero(numbers_);

@@ -347,7 +347,7 @@ std::unique_ptr<Study> make_gradient(const Recipe& recipe, const Experiment& exp
 
 StudyKind gradient_kind() {
   std::vector<Parameter> parameters = cost_parameters();
-  for (const Parameter& parameter : mismatch_parameters()) parameters.push_back(parameter);
+  for (const Parameter& parameter : data_parameters(false)) parameters.push_back(parameter);
   parameters.push_back(optional("by", ValueType::texts, "",
                                 "what it is differentiated by: names of controls and of `parameters` of the system, "
                                 "\"q0\", \"v0\" and \"mass\", and numbers of environments, such as \"line.damping\"; "

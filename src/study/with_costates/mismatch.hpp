@@ -1,14 +1,11 @@
 // Half the weighted sum of squared differences from measured values, as part of a cost.
 #pragma once
 
-#include <Eigen/Core>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
-#include "driver/experiment.hpp"
-#include "model/variation/cost.hpp"
+#include "study/fit/from_recipe.hpp"
 
 namespace bathline {
 
@@ -29,13 +26,7 @@ class Mismatch {
   void add_gradient(std::size_t time, const Eigen::VectorXd& variables, Eigen::VectorXd& slopes) const;
 
  private:
-  std::vector<double> times_;  // s
-  std::vector<CostFormula> formulas_;
-  Eigen::VectorXd weights_;  // of the differences, by formula
-  Eigen::VectorXd data_;     // of all formulas at one time after the other
+  FitData data_;
 };
-
-/// The keys of `Mismatch::read`.
-std::vector<Parameter> mismatch_parameters();
 
 }  // namespace bathline

@@ -424,8 +424,7 @@ void OptimalControlStudy::write_all_orders(ResultFile& file) const {
   }
 }
 
-/// A free end needs the derivative by the step, which is known for autonomous problems without sites; drifts that are
-/// gyrations have none yet.
+/// A free end needs the derivative by the step, which is known for autonomous problems without sites.
 void check_free_end(const Recipe& recipe, const Experiment& experiment, const ControlPlan& plan, Mistakes& mistakes) {
   const Location where = recipe.study.where("end_bounds");
   const std::vector<double>& bounds = recipe.study.numbers("end_bounds");
@@ -436,11 +435,6 @@ void check_free_end(const Recipe& recipe, const Experiment& experiment, const Co
     mistakes.add(where, "end_bounds: with a free end no cost, no condition and no force may depend on the time `t`");
   }
   for (const Case& this_case : experiment.cases()) {
-    if (recipe.system.has("magnetic_field") && !std::holds_alternative<PartitionedRungeKutta>(this_case.scheme)) {
-      mistakes.add(
-          this_case.options.where("method"),
-          fmt::format("{}: a free end in a magnetic field is for implicit methods such as `gauss`", this_case.name));
-    }
     if (experiment.make_problem(this_case).stepped_environments().empty()) continue;
     mistakes.add(
         this_case.options.where("on"),

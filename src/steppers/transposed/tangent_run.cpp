@@ -1,0 +1,157 @@
+// Runs of the linear problem along a path.
+// Tested by tests/costates/costates_test.cpp.
+#include "steppers/transposed/tangent_run.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <span>
+
+#include "steppers/transposed/forces_on_path.hpp"
+
+namespace bathline {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+namespace {
+
+/// f(q, v) = df/dq q + df/dv v + f' with the derivatives at the current point of a path, without the damping C.
+class LinearisedForce final : public Force {
+ public:
+  /// The current point is the one after the last of `own`.
+  LinearisedForce(const FinishedRun& run, const PathChange& change, const RecordedPath& own)
+      : run_(run),
+        change_(change),
+        own_(own),
+        points_(run),
+        forces_(run.problem),
+        depends_on_velocity_(run.problem.drag_force() != nullptr ||
+                             (run.problem.system().applied && run.problem.system().applied->depends_on_velocity())) {
+    if (const auto* pair = std::get_if<PartitionedRungeKutta>(&run.scheme)) nodes_ = pair->nodes();
+  }
+
+  void value(const VectorXd& q, const VectorXd& v, double t, VectorXd& force) const override {
+    evaluate(t);
+    const auto column = static_cast<Index>(point_) - 1;
+    force = by_q_ * q + run_.problem.system().mass.cwiseProduct(change_.accelerations.col(column));
+    if (depends_on_velocity_) force += by_v_ * v;
+  }
+  void jacobians(const VectorXd&, const VectorXd&, double t, MatrixXd& by_q, MatrixXd& by_v) const override {
+    evaluate(t);
+    by_q = by_q_;
+    by_v = by_v_;
+  }
+  bool depends_on_velocity() const override { return depends_on_velocity_; }
+
+ private:
+  void evaluate(double t) const {
+    std::size_t point = own_.points();
+    if (nodes_.size() > 1) {
+      const double step = static_cast<double>((point - 1) / static_cast<std::size_t>(nodes_.size()));
+      Index stage = 0;
+      (nodes_.array() - (t / run_.h - step)).abs().minCoeff(&stage);
+      point += static_cast<std::size_t>(stage);
+    }
+    if (point == point_) return;
+    point_ = point;
+    forces_.evaluate(points_.at(point));
+    forces_.by_q(by_q_);
+    by_q_.transposeInPlace();
+    by_v_ = forces_.by_v() + run_.problem.damping();
+  }
+
+  FinishedRun run_;
+  const PathChange& change_;
+  const RecordedPath& own_;
+  VectorXd nodes_;  // of stages
+  mutable PathPoints points_;
+  mutable TransposedForces forces_;
+  bool depends_on_velocity_;
+  mutable std::size_t point_ = 0;
+  mutable MatrixXd by_q_, by_v_;
+};
+
+/// The unchanged number comes last.
+struct Difference {
+  double place;
+  double weight;
+};
+constexpr std::array<Difference, 5> central = {
+    {{-2, 1.0 / 12.0}, {-1, -8.0 / 12.0}, {1, 8.0 / 12.0}, {2, -1.0 / 12.0}, {0, 0.0}}};
+constexpr std::array<Difference, 5> one_sided = {
+    {{1, 4.0}, {2, -3.0}, {3, 4.0 / 3.0}, {4, -1.0 / 4.0}, {0, -25.0 / 12.0}}};
+
+}  // namespace
+
+std::optional<PathChange> change_on_path(const FinishedRun& run, const ChangedNumber& number,
+                                         const ChangedProblem& make) {
+  const bool is_root = run.problem.communicator().is_root();
+  // The error of the differences is about (s e)^4/30 + noise/e, s the number of radians in which the phases change.
+  double radians = 1.0, noise = 1e-16;
+  for (const Environment* environment : run.problem.stepped_environments()) {
+    if (environment->name() != number.environment) continue;
+    const EnvironmentProperties& properties = environment->properties();
+    radians += 0.5 * properties.highest_frequency * run.h * static_cast<double>(run.steps);
+    // Exponentials that represent a kernel have an error that changes with it.
+    if (properties.sites == 0) noise = 1e-13;
+  }
+  const double scale = std::max(std::abs(number.value), number.size);
+  double size = scale * std::pow(30.0 * noise / std::pow(radians, 4), 0.2);
+  const bool is_central = number.value + 2.0 * size <= number.upper && number.value - 2.0 * size >= number.lower;
+  if (!is_central && number.value + 4.0 * size > number.upper) size = -size;
+  const Index n = run.problem.q.size();
+  const Index count = is_root ? static_cast<Index>(run.path.points()) - 1 : 0;
+  PathChange change{VectorXd::Zero(n), VectorXd::Zero(n), MatrixXd::Zero(n, count)};
+  MatrixXd of_environments = MatrixXd::Zero(n, count);
+  bool has_other_masses = false;
+  for (const Difference& difference : is_central ? central : one_sided) {
+    if (difference.weight == 0.0) continue;
+    std::optional<Problem> problem = make(number.value + difference.place * size);
+    if (!problem) return std::nullopt;
+    const VectorXd start = problem->q, velocity = problem->velocity(),
+                   inverse_mass = problem->system().mass.cwiseInverse();
+    if (!number.environment.empty()) {
+      of_environments = forces_on_path(run.scheme, *problem, run.path, run.steps, run.h);
+    } else if (!has_other_masses && problem->system().mass != run.problem.system().mass) {
+      has_other_masses = true;
+      std::optional<Problem> unchanged = make(number.value);
+      if (!unchanged) return std::nullopt;
+      of_environments = forces_on_path(run.scheme, *unchanged, run.path, run.steps, run.h);
+    }
+    if (!is_root) continue;
+    const double weight = difference.weight / size;
+    change.q0 += weight * start;
+    change.v0 += weight * velocity;
+    PathPoints points(run);
+    for (Index i = 0; i < count; ++i) {
+      const VectorXd forces =
+          forces_of_particles(*problem, points.at(static_cast<std::size_t>(i) + 1)) + of_environments.col(i);
+      change.accelerations.col(i) += weight * forces.cwiseProduct(inverse_mass);
+    }
+  }
+  return change;
+}
+
+TangentRun::TangentRun(const FinishedRun& run, const PathChange& change, ParticleSystem system,
+                       const std::function<Problem(const ParticleSystem&)>& make)
+    : path_(run.problem.q.size()), points_of_step_(points_of_step(run.scheme).size()) {
+  const Index n = run.problem.q.size();
+  system.potential = std::make_shared<QuadraticPotential>(MatrixXd::Zero(n, n));
+  system.force = nullptr;
+  system.applied = std::make_shared<LinearisedForce>(run, change, path_);
+  system.drive = nullptr;
+  system.q0 = change.q0;
+  problem_.emplace(make(system));
+  problem_->p = problem_->system().mass.cwiseProduct(change.v0);
+  stepper_ = make_recording_stepper(run.scheme, *problem_, run.h, path_);
+}
+
+std::optional<Failure> TangentRun::advance(std::int64_t steps) {
+  path_.begin_at(static_cast<std::size_t>(problem_->clock.steps) * points_of_step_);
+  path_.add(problem_->q, problem_->velocity());
+  return stepper_->advance(steps);
+}
+
+}  // namespace bathline
