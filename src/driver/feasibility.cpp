@@ -7,17 +7,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <set>
 
-#include "driver/dark_motions.hpp"
-#include "recipe/describe.hpp"
-#include "solve/slowest_motion.hpp"
-#include "steppers/contact_lagrangian.hpp"
-#include "steppers/stability.hpp"
+#include "driver/replacement_methods.hpp"
 #include "model/thermal/temperature_in_time.hpp"
 #include "model/warm_frequency.hpp"
 #include "parallel/memory_budget.hpp"
+#include "steppers/contact_lagrangian.hpp"
+#include "steppers/stability.hpp"
 
 namespace bathline {
 
@@ -30,67 +27,16 @@ std::string description_of(const Case& this_case) {
                                   : fmt::format("`{}` uses the method `{}`", this_case.name, method);
 }
 
-/// A method with its default options, or with those of an alias, in the place of a case's own.
-struct Alternative {
-  std::string name;
-  const Method* method;
-  Section integrator;
-};
-
-Section::Value setting_value(const std::string& text, ValueType type) {
-  if (type == ValueType::integer) return std::stol(text);
-  if (type == ValueType::number) return std::stod(text);
-  return text.substr(1, text.size() - 2);
-}
-
-std::vector<Alternative> alternatives_to(const Case& this_case, const Catalogue<Method>& methods) {
-  std::vector<Alternative> alternatives, aliases;
-  for (const Method& method : methods) {
-    if (method.domain == Method::Domain::contact) continue;
-    const Location where = this_case.options.where("method");
-    const Section defaults = default_section(method.entry);
-    Section integrator = this_case.options;
-    integrator.set("method", method.entry.name, where);
-    for (const std::string& key : defaults.keys()) integrator.set(key, defaults.value(key), where);
-    if (&method != this_case.method) alternatives.push_back({method.entry.name, &method, integrator});
-    const auto alias = std::find_if(method.entry.aliases.begin(), method.entry.aliases.end(),
-                                    [](const Alias& candidate) { return !candidate.settings.empty(); });
-    if (alias == method.entry.aliases.end()) continue;
-    for (const auto& [key, text] : alias->settings) {
-      for (const Parameter& parameter : method.entry.parameters) {
-        if (parameter.name == key) integrator.set(key, setting_value(text, parameter.type), where);
-      }
-    }
-    aliases.push_back({alias->name, &method, integrator});
-  }
-  alternatives.insert(alternatives.end(), aliases.begin(), aliases.end());
-  return alternatives;
-}
-
-/// Whether a recipe whose only integrator is `integrator` would be valid. @note Collective.
-bool is_valid_with(const Recipe& recipe, const Section& integrator, const Program& program) {
-  Recipe trial = recipe;
-  trial.integrators = {integrator};
-  Mistakes mistakes;
-  const Experiment experiment(trial, program, mistakes);
-  if (mistakes.empty()) Feasibility(trial, experiment, mistakes, Feasibility::Advice::none);
-  return mistakes.empty();
-}
-
 }  // namespace
 
 Feasibility::Feasibility(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes, Advice advice)
     : recipe_(recipe),
       experiment_(experiment),
       gives_advice_(advice == Advice::of_methods),
-      problems_(experiment.readable_cases().size()) {
+      problems_(experiment.readable_cases().size()),
+      messages_(recipe, experiment) {
   const std::vector<Case>& cases = experiment.readable_cases();
-  for (const Case& this_case : cases) {
-    const double end = static_cast<double>(this_case.steps) * this_case.step;
-    if (std::abs(end - this_case.end) <= 1e-9 * this_case.end) continue;
-    warn("{}: step {} does not divide the end {}; the run ends at {}, the nearest multiple of the step", this_case.name,
-         this_case.step, this_case.end, end);
-  }
+  for (const Case& this_case : cases) messages_.add_end(this_case);
   const auto for_each_case = [&](auto check) {
     for (std::size_t index = 0; index < cases.size(); ++index) {
       where_readable([&] { check(index); });
@@ -107,10 +53,12 @@ Feasibility::Feasibility(const Recipe& recipe, const Experiment& experiment, Mis
   for_each_case([&](std::size_t index) {
     if (is_unsupported(index, mistakes)) return;
     check_stability(index, mistakes);
-    warn_of_limits(index);
+    messages_.add_limits(cases[index], build_problem(index));
     check_energy_claims(index, mistakes);
   });
-  if (mistakes.empty()) where_readable([&] { warn_of_unused_keys(); });
+  if (!mistakes.empty()) return;
+  where_readable(
+      [&] { messages_.add_unused_keys([&](std::size_t index) -> const Problem& { return build_problem(index); }); });
 }
 
 void Feasibility::set_up_solvers() {
@@ -267,6 +215,10 @@ void Feasibility::check_contact(std::size_t index, Mistakes& mistakes) {
   }
 }
 
+std::string Feasibility::advice_for(const Case& this_case) const {
+  return gives_advice_ ? replacement_methods(recipe_, experiment_, this_case) : "";
+}
+
 bool Feasibility::is_noise_unsupported(const Case& this_case, Mistakes& mistakes) const {
   if (!this_case.noise) return false;
   const ParticleSystem& system = experiment_.system();
@@ -413,42 +365,6 @@ void Feasibility::check_white_environments(std::size_t index, Mistakes& mistakes
                   advice_for(this_case)));
 }
 
-std::string Feasibility::advice_for(const Case& this_case) const {
-  if (!gives_advice_) return "";
-  constexpr std::size_t max_names = 3;
-  const auto is_valid = [&](const Section& integrator) {
-    return is_valid_with(recipe_, integrator, experiment_.program());
-  };
-  std::vector<std::string> names;
-  std::vector<ExplicitScheme> splittings;  // several methods may be one
-  for (const auto& [name, method, integrator] : alternatives_to(this_case, experiment_.catalogues().integrators)) {
-    bool is_supported = false;
-    // The names are captured by initialisers, since clang before 16 captures no structured bindings.
-    where_readable([&, &method = method, &integrator = integrator] {
-      // Methods of the first order are no replacement, and not every problem has an exact flow.
-      is_supported = method->properties(integrator).order >= 2 && is_valid(integrator);
-      if (!is_supported) return;
-      const Scheme scheme = this_case.noise ? method->langevin_scheme(integrator) : method->scheme(integrator);
-      const auto* splitting = std::get_if<ExplicitScheme>(&scheme);
-      if (splitting == nullptr) return;
-      is_supported = std::find(splittings.begin(), splittings.end(), *splitting) == splittings.end();
-      splittings.push_back(*splitting);
-    });
-    if (is_supported) names.push_back("`" + name + "`");
-    if (names.size() == max_names) break;
-  }
-  std::string advice;
-  if (!names.empty()) {
-    const std::string last = names.back();
-    names.pop_back();
-    advice = fmt::format("; use {}{}{}", fmt::join(names, ", "), names.empty() ? "" : " or ", last);
-  }
-  Section silent = this_case.options;
-  silent.set("noise", false, silent.where("method"));
-  if (this_case.noise && is_valid(silent)) advice += "; `noise = false` switches the noise off";
-  return advice;
-}
-
 std::string Feasibility::size_key(const Section& environment) const {
   const EnvironmentKind& kind = *experiment_.catalogues().environments.find(environment.text("kind"));
   for (const Parameter& parameter : kind.entry.parameters) {
@@ -549,17 +465,17 @@ void Feasibility::check_stability(std::size_t index, Mistakes& mistakes) {
       limit = stability_limit(experiment_.make_closed_problem(this_case, step), *this_case.method, this_case.options);
     }
     if (limit.never_stable) {
-      warn("{}: {} is unstable with every step size for this system; its energy will grow", this_case.name,
-           this_case.method->entry.name);
+      messages_.warn("{}: {} is unstable with every step size for this system; its energy will grow", this_case.name,
+                     this_case.method->entry.name);
       return;
     }
     if (step <= limit.largest_step * (1.0 + 1e-9)) continue;
     const std::string what = fmt::format("{}: step = {} is beyond the stability limit {:.10g} of {}", this_case.name,
                                          step, limit.largest_step, this_case.method->entry.name);
     if (!limit.is_linear) {
-      warn("{} for the system linearised at the start", what);
+      messages_.warn("{} for the system linearised at the start", what);
     } else if (this_case.options.boolean("allow_unstable")) {
-      warn("{}", what);
+      messages_.warn("{}", what);
     } else {
       mistakes.add(where, what + "; take a smaller step, or set `allow_unstable = true` to run it anyway");
     }
@@ -582,165 +498,10 @@ void Feasibility::check_stability(std::size_t index, Mistakes& mistakes) {
       if (is_beyond && !this_case.options.boolean("allow_unstable")) {
         mistakes.add(where, what + "; take a smaller step, or set `allow_unstable = true` to run it anyway");
       } else {
-        warn("{}", what);
+        messages_.warn("{}", what);
       }
     }
   }
-}
-
-void Feasibility::warn_of_unused_keys() {
-  const ParticleSystem& system = experiment_.system();
-  const bool has_damping = system.damping && !system.damping->isZero(0.0) && !system.contact;
-  const bool has_temperature = system.temperature && !system.temperature->isZero(0.0);
-  const bool starts_at_it = system.start != ParticleSystem::Start::given && !recipe_.system.has("start_kT");
-  if (!has_damping && !has_temperature) return;
-  std::vector<std::string> runs;
-  bool ignores_damping = false, ignores_temperature = false;
-  for (std::size_t index = 0; index < problems_.size(); ++index) {
-    const Case& this_case = experiment_.readable_cases()[index];
-    if (!this_case.closed) continue;
-    // What the environments stand for is not left out.
-    const auto& environments = build_problem(index).environments();
-    Eigen::MatrixXd damping = Eigen::MatrixXd::Zero(system.size(), system.size());
-    bool is_same_temperature = has_temperature && !environments.empty();
-    for (const auto& environment : environments) {
-      environment->attachment().add_outer(environment->properties().damping, damping);
-      is_same_temperature =
-          is_same_temperature && system.temperature->isConstant(environment->properties().temperature, 0.0);
-    }
-    const bool lacks_damping = has_damping && !damping.isApprox(*system.damping, 1e-6);
-    const bool lacks_temperature =
-        has_temperature && !(this_case.start != nullptr && starts_at_it) && !is_same_temperature;
-    if (lacks_damping || lacks_temperature) runs.push_back("`" + this_case.name + "`");
-    ignores_damping = ignores_damping || lacks_damping;
-    ignores_temperature = ignores_temperature || lacks_temperature;
-  }
-  if (!runs.empty()) {
-    warn(
-        "closed runs leave out the {} of [system], which {} for open runs: {}; in closed runs white friction and its "
-        "noise are an environment of the kind `damper`",
-        !ignores_temperature ? "damping"
-        : ignores_damping    ? "damping and `kT`"
-                             : "`kT`",
-        ignores_damping && ignores_temperature ? "are" : "is", fmt::join(runs, ", "));
-  }
-  if (ignores_temperature || !has_temperature || starts_at_it) return;
-  for (std::size_t index = 0; index < problems_.size(); ++index) {
-    const Case& this_case = experiment_.readable_cases()[index];
-    if (!this_case.closed && this_case.noise && build_problem(index).is_damped()) return;
-  }
-  warn(
-      "`kT` in [system] has no effect: only open damped runs and thermal starts use it; an environment of closed runs "
-      "has its own `kT`");
-}
-
-void Feasibility::warn_of_unused_starts(const Case& open_case) {
-  for (const std::size_t index : open_case.environments) {
-    const Section& section = recipe_.environments[index];
-    for (const char* key : {"w0", "v0"}) {
-      if (!section.has(key)) continue;
-      warn("{}: `{}` of `{}` has no effect in this open run, which contains the damping of the line but not its motion",
-           open_case.name, key, section.text("name"));
-    }
-  }
-}
-
-void Feasibility::warn_of_mismatched_grids(std::size_t index) {
-  const Case& this_case = experiment_.readable_cases()[index];
-  if (this_case.method->entry.name != "gamma") return;
-  const double gamma = this_case.options.number("gamma");
-  for (const auto& environment : build_problem(index).environments()) {
-    const std::optional<double> matched = environment->properties().matched_gamma;
-    if (!matched || *matched == gamma) continue;
-    warn("{}: the grid of `{}` is exact for gamma = {}; with gamma = {} closed and reduced runs differ by O(h)",
-         this_case.name, environment->name(), *matched, gamma);
-  }
-}
-
-void Feasibility::warn_of_limits(std::size_t index) {
-  const Case& this_case = experiment_.readable_cases()[index];
-  warn_of_dark_motions(index);
-  if (!this_case.closed) {
-    warn_of_unused_starts(this_case);
-    return;
-  }
-  warn_of_mismatched_grids(index);
-  if (!particle_frequency_) particle_frequency_ = particle_frequency(experiment_.system());
-  const double end = static_cast<double>(this_case.steps) * this_case.step;
-  for (const Environment* environment : build_problem(index).stepped_environments()) {
-    const EnvironmentProperties& properties = environment->properties();
-    if (properties.echo.time < end * (1.0 - 1e-12)) {
-      warn("{}: the {} of `{}` returns at t_r = {:.6g}, before the end {}; until then it damps with D = {:.6g}",
-           this_case.name, properties.echo.name, environment->name(), properties.echo.time, end, properties.damping);
-    }
-    // An environment with decay dissipates energy at frequencies above its own, too.
-    if (properties.is_linear && properties.fastest_decay == 0.0 &&
-        properties.highest_frequency < *particle_frequency_) {
-      warn("{}: the band edge {:.6g} of `{}` lies below the particles' frequency {:.6g}; it cannot damp them",
-           this_case.name, properties.highest_frequency, environment->name(), *particle_frequency_);
-    }
-  }
-  if (this_case.noise) warn_of_bound_modes(index);
-}
-
-// Light particles coupled by stiff springs can have a bound mode above the band of the line, even if their own
-// frequencies lie within it.
-void Feasibility::warn_of_bound_modes(std::size_t index) {
-  const Problem& problem = build_problem(index);
-  if (problem.is_damped()) return;
-  double edge = 0.0;
-  for (const auto& environment : problem.environments()) {
-    const EnvironmentProperties& properties = environment->properties();
-    if (!properties.is_linear || properties.fastest_decay > 0.0) return;
-    edge = std::max(edge, properties.highest_frequency);
-  }
-  const double highest = highest_frequency(problem);
-  if (highest <= edge * (1.0 + 1e-6) || *particle_frequency_ > edge) return;
-  warn(
-      "{}: the closed system has a bound mode of frequency {:.6g}, above the band edge {:.6g}; it does not thermalise "
-      "but keeps its initial energy",
-      experiment_.readable_cases()[index].name, highest, edge);
-}
-
-void Feasibility::warn_of_dark_motions(std::size_t index) {
-  const Case& this_case = experiment_.readable_cases()[index];
-  const Problem& problem = build_problem(index);
-  const std::optional<DarkMotions> motions = dark_motions(problem);
-  if (!motions) return;
-  const char* const at_start = motions->is_linearised ? ", with `couple` as it is near the start" : "";
-  if (!motions->frequencies.empty()) {
-    constexpr std::size_t max_named = 6;
-    std::vector<std::string> names;
-    for (const double frequency : motions->frequencies) {
-      if (names.size() == max_named) {
-        names.push_back(fmt::format("{} more", motions->frequencies.size() - max_named));
-        break;
-      }
-      names.push_back(frequency > 0.0 ? fmt::format("at {:.6g} rad/s", frequency) : "of constant velocity");
-    }
-    const bool is_one = names.size() == 1;
-    warn("{}: no environment damps the motion{} {}{}: {} initial energy, and there is no stationary state",
-         this_case.name, is_one ? "" : "s", fmt::join(names, ", "), at_start,
-         is_one ? "it keeps its" : "they keep their");
-  }
-  const auto& environments = problem.environments();
-  const bool is_warm = this_case.noise ||
-                       std::any_of(environments.begin(), environments.end(),
-                                   [](const auto& environment) { return environment->properties().temperature > 0.0; });
-  if (!is_warm || !motions->slowest) return;
-  const SlowestMotion& slowest = *motions->slowest;
-  const double end = static_cast<double>(this_case.steps) * this_case.step;
-  std::string text =
-      fmt::format("{}: {}{}{}", this_case.name, motions->frequencies.empty() ? "" : "apart from undamped motions, ",
-                  describe(slowest), at_start);
-  if (slowest.rate * end < 3.0) {
-    text += fmt::format("; until the end, {:.6g} s, by a factor of {:.2g}", end, std::exp(-slowest.rate * end));
-  }
-  // A run of few periods may be meant to be that short, or its end be without effect; one of many hardly decays.
-  constexpr double many_periods = 20.0 * std::numbers::pi;
-  const bool is_slow =
-      slowest.rate < 1e-3 * slowest.frequency && slowest.rate * end < 3.0 && slowest.frequency * end > many_periods;
-  (is_slow ? warnings_ : notes_).push_back(std::move(text));
 }
 
 // At the limit, h omega = 2 for the usual schemes, a step has a double eigenvalue with a single eigenvector: the mode
@@ -760,7 +521,7 @@ void Feasibility::check_energy_claims(std::size_t index, Mistakes& mistakes) {
     // Beyond the limit, which check_stability reports, the trajectories grow as well.
     if (std::abs(this_case.step * environment->properties().highest_frequency / limit - 1.0) > 1e-6) continue;
     if (on_limit.empty()) on_limit = environment->name();
-    warn(
+    messages_.warn(
         "{}: the thermal environment `{}` is at the stability limit of {}: its energy grows with every step; the "
         "trajectories of the particles are valid, the energies of `{}` are not",
         this_case.name, environment->name(), this_case.method->entry.name, environment->name());

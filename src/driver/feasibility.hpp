@@ -1,14 +1,13 @@
 // Checks before a run: whether the cases of an experiment can run, and warnings about those that can.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "driver/experiment.hpp"
+#include "driver/run_warnings.hpp"
 
 namespace bathline {
 
@@ -25,11 +24,10 @@ class Feasibility {
   Feasibility(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes,
               Advice advice = Advice::of_methods);
 
-  /// Warnings: an echo before the end, a band edge below the particles' frequencies, an unstable method, a grid that is
-  /// exact for another gamma, an end that is not a multiple of the step.
-  const std::vector<std::string>& warnings() const { return warnings_; }
+  /// Those of RunWarnings, and about unstable methods and thermal environments at the stability limit.
+  const std::vector<std::string>& warnings() const { return messages_.warnings(); }
   /// The slowest decay of warm runs.
-  const std::vector<std::string>& notes() const { return notes_; }
+  const std::vector<std::string>& notes() const { return messages_.notes(); }
   /// The problem of case `index`, before `Problem::prepare`; requires that there were no mistakes.
   const Problem& problem(std::size_t index) const { return problems_.at(index).value(); }
   /// Sets up the solvers of all cases, so that PETSc reads its options. Throws SolverError. @note Collective.
@@ -51,8 +49,7 @@ class Feasibility {
   /// White environments: no other damping takes their place in an open run, and in a closed one the heat of each is
   /// known.
   void check_white_environments(std::size_t index, Mistakes& mistakes);
-  /// The methods, up to three, that support what the method of a case does not, and whether it runs without noise: the
-  /// end of a message. Each is tried. @note Collective.
+  /// `replacement_methods` as the end of a message, where advice is wanted.
   std::string advice_for(const Case& this_case) const;
   void check_memory(Mistakes& mistakes);
   /// A stroboscopic section has a period for which its points can be stored.
@@ -60,17 +57,6 @@ class Feasibility {
   /// The key that determines the size of an environment; `kind` if there is none.
   std::string size_key(const Section& environment) const;
   void check_stability(std::size_t index, Mistakes& mistakes);
-  void warn_of_limits(std::size_t index);
-  /// A bound mode above the band edges, which the noise of a closed run cannot thermalise.
-  void warn_of_bound_modes(std::size_t index);
-  /// Motions that no environment damps, or hardly.
-  void warn_of_dark_motions(std::size_t index);
-  /// Damping or temperature of [system] that closed runs leave out, or a temperature without effect on any run.
-  void warn_of_unused_keys();
-  /// The start of a line's sites, which open runs leave out.
-  void warn_of_unused_starts(const Case& open_case);
-  /// A grid that is exact for another gamma than the integrator's.
-  void warn_of_mismatched_grids(std::size_t index);
   /// A warm environment at the stability limit: its energy is unbounded, so that claims about it are mistakes.
   void check_energy_claims(std::size_t index, Mistakes& mistakes);
   /// The problem of case `index`; throws UnreadableValue if it cannot be built.
@@ -78,17 +64,11 @@ class Feasibility {
   /// The step sizes of a case and their location in the recipe: the study's list if it has one.
   std::pair<std::vector<double>, Location> steps_of(const Case& this_case) const;
 
-  template <class... Values>
-  void warn(fmt::format_string<Values...> text, Values&&... values) {
-    warnings_.push_back(fmt::format(text, std::forward<Values>(values)...));
-  }
-
   const Recipe& recipe_;
   const Experiment& experiment_;
   bool gives_advice_;
   std::vector<std::optional<Problem>> problems_;
-  std::optional<double> particle_frequency_;
-  std::vector<std::string> warnings_, notes_;
+  RunWarnings messages_;
 };
 
 }  // namespace bathline
