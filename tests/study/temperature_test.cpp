@@ -117,7 +117,9 @@ TEST(TemperatureInTime, VariancesOnARampAreOfOrderTwo) {
       const double coarse = std::abs(variance(text, 0.2, 20) - exact), fine = std::abs(variance(text, 0.1, 40) - exact);
       EXPECT_LT(fine, 4e-3);
       // Methods without an error of the stationary variance may have one that is nearly zero at some step.
-      if (coarse > 1e-4) EXPECT_NEAR(coarse / fine, 4.0, 0.6);
+      if (coarse > 1e-4) {
+        EXPECT_NEAR(coarse / fine, 4.0, 0.6);
+      }
     }
   }
 }
