@@ -275,11 +275,7 @@ class SmallSplittingStepper final : public Stepper {
       for (const SubstepOp<N>& op : substep_ops_) {
         if (op.is_kick) {
           kick<drag, has_environments>(op, q, p);
-          if (is_recorded) {
-            q_ = q;
-            p_ = p;
-            record();
-          }
+          if (is_recorded) record(q, damped_kick_.velocity(p));
         } else {
           const FixedVector<N> velocity = damped_kick_.velocity(p);
           if constexpr (has_environments) {
@@ -299,9 +295,12 @@ class SmallSplittingStepper final : public Stepper {
     p_ = p;
   }
 
-  [[gnu::noinline]] void record() {
-    const FixedVector<N> velocity = damped_kick_.velocity(p_);
-    path_->add(RecordedPath::Vector(q_.data(), N), RecordedPath::Vector(velocity.data(), N));
+  void record(const FixedVector<N>& q, const FixedVector<N>& v) {
+    double* const point = path_->append();
+    for (int i = 0; i < N; ++i) {
+      point[i] = q[i];
+      point[N + i] = v[i];
+    }
   }
 
   void draw_impulse() {

@@ -22,8 +22,8 @@ constexpr std::int64_t steps = 24;
 constexpr double step = forms_step;
 
 struct NoCost final : PathFunctional {
-  bool slopes(const ForcePoint&, Eigen::VectorXd&, Eigen::VectorXd&) override { return false; }
-  void collect(const ForcePoint&, const Eigen::VectorXd&, double) override {}
+  bool slopes(const ForcePoints&, Eigen::MatrixXd&, Eigen::MatrixXd&) override { return false; }
+  void collect(const ForcePoints&, const Eigen::MatrixXd&) override {}
 };
 
 /// Positions and momenta that are given.

@@ -59,10 +59,21 @@ std::vector<std::string> CostVariables::names() const {
 
 Eigen::VectorXd CostVariables::at(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t,
                                   const Eigen::VectorXd& controls) const {
-  Eigen::VectorXd all(size());
-  all << q, v, t, controls,
-      Eigen::Map<const Eigen::VectorXd>(parameter_values_.data(), static_cast<Eigen::Index>(parameter_values_.size()));
+  Eigen::MatrixXd all;
+  set(q, v, Eigen::VectorXd::Constant(1, t), controls, all);
   return all;
+}
+
+void CostVariables::set(const Eigen::MatrixXd& q, const Eigen::MatrixXd& v, const Eigen::VectorXd& t,
+                        const Eigen::MatrixXd& controls_there, Eigen::MatrixXd& variables) const {
+  variables.resize(size(), t.size());
+  variables.topRows(dofs_) = q;
+  variables.middleRows(dofs_, dofs_) = v;
+  variables.row(time()) = t.transpose();
+  variables.middleRows(controls(), controls_there.rows()) = controls_there;
+  for (std::size_t p = 0; p < parameter_values_.size(); ++p) {
+    variables.row(parameters() + static_cast<Eigen::Index>(p)).setConstant(parameter_values_[p]);
+  }
 }
 
 std::optional<CostFormula> CostFormula::read(const Section& section, const std::string& key,
@@ -86,6 +97,11 @@ std::optional<CostFormula> CostFormula::read(const Section& section, const std::
     mistakes.add(section.where(key), fmt::format("{}: {}", key, error.what()));
   }
   return std::nullopt;
+}
+
+void CostFormula::gradients(const Eigen::MatrixXd& variables, Eigen::MatrixXd& gradients) const {
+  gradients.resize(variables.rows(), variables.cols());
+  for (Eigen::Index i = 0; i < variables.cols(); ++i) gradient_.run(variables.col(i).data(), gradients.col(i).data());
 }
 
 ParameterForces::ParameterForces(const Section& section, const CostVariables& variables, Mistakes& mistakes) {
@@ -121,13 +137,18 @@ ParameterForces::ParameterForces(const Section& section, const CostVariables& va
   if (section.has("drive_file")) depends_on_time_ = true;
 }
 
-void ParameterForces::pull_back(const Eigen::VectorXd& variables, const Eigen::VectorXd& by_force,
-                                Eigen::Ref<Eigen::VectorXd> slopes) const {
-  for (std::size_t part = 0; part < derivatives_.size(); ++part) {
-    values_.resize(static_cast<std::size_t>(derivatives_[part].outputs()));
-    derivatives_[part].run(variables.data(), values_.data());
-    const Eigen::Map<const Eigen::MatrixXd> by_parameter(values_.data(), slopes.size(), by_force.size());
-    slopes += signs_[part] * (by_parameter * by_force);
+void ParameterForces::pull_back(const Eigen::MatrixXd& variables, const Eigen::MatrixXd& by_force,
+                                Eigen::VectorXd& slopes) const {
+  for (Eigen::Index state = variables.cols(); state-- > 0;) {
+    for (std::size_t part = 0; part < derivatives_.size(); ++part) {
+      values_.resize(static_cast<std::size_t>(derivatives_[part].outputs()));
+      derivatives_[part].run(variables.col(state).data(), values_.data());
+      const double* by_parameter = values_.data();
+      for (Eigen::Index i = 0; i < by_force.rows(); ++i) {
+        const double factor = signs_[part] * by_force(i, state);
+        for (double& slope : slopes) slope += factor * *by_parameter++;
+      }
+    }
   }
 }
 

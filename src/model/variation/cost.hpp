@@ -30,6 +30,9 @@ class CostVariables {
   std::vector<std::string> names() const;
   Eigen::VectorXd at(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t,
                      const Eigen::VectorXd& controls) const;
+  /// The same of many states, a column for each.
+  void set(const Eigen::MatrixXd& q, const Eigen::MatrixXd& v, const Eigen::VectorXd& t,
+           const Eigen::MatrixXd& controls, Eigen::MatrixXd& variables) const;
 
  private:
   Eigen::Index dofs_;
@@ -46,11 +49,13 @@ class CostFormula {
                                          const ParticleSystem& system, Mistakes& mistakes, std::size_t index = 0,
                                          bool must_be_smooth = true);
 
-  double value(const Eigen::VectorXd& variables) const { return value_.run(variables.data()); }
+  double value(const Eigen::Ref<const Eigen::VectorXd>& variables) const { return value_.run(variables.data()); }
   void gradient(const Eigen::VectorXd& variables, Eigen::VectorXd& gradient) const {
     gradient.resize(variables.size());
     gradient_.run(variables.data(), gradient.data());
   }
+  /// Those of many states, a column for each.
+  void gradients(const Eigen::MatrixXd& variables, Eigen::MatrixXd& gradients) const;
   bool depends_on_time() const { return depends_on_time_; }
 
  private:
@@ -66,9 +71,8 @@ class ParameterForces {
   /// Those of `V`, `force` and `drive` in the section of the system, which has been read without mistakes. Adds a
   /// mistake where one of them is piecewise.
   ParameterForces(const Section& section, const CostVariables& variables, Mistakes& mistakes);
-  /// slopes[p] += by_force . df/dp at these values of the variables.
-  void pull_back(const Eigen::VectorXd& variables, const Eigen::VectorXd& by_force,
-                 Eigen::Ref<Eigen::VectorXd> slopes) const;
+  /// slopes[p] += by_force . df/dp in some states, a column of `variables` and of `by_force` for each, the last first.
+  void pull_back(const Eigen::MatrixXd& variables, const Eigen::MatrixXd& by_force, Eigen::VectorXd& slopes) const;
   /// Whether a formula depends on the time.
   bool depends_on_time() const { return depends_on_time_; }
 

@@ -3,11 +3,15 @@
 #include "steppers/transposed/co_stepper.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <stdexcept>
 
 #include "model/lumped/lumped.hpp"
 
 namespace bathline {
+
+using Eigen::Index;
+using Eigen::VectorXd;
 
 ExplicitScheme reversed(const ExplicitScheme& splitting) {
   ExplicitScheme result = splitting;
@@ -61,40 +65,57 @@ void make_cold(Problem& environments) {
 }  // namespace
 
 TransposedForces::TransposedForces(const Problem& problem)
-    : problem_(problem), has_jacobians_(problem.system().applied || problem.drag_force() != nullptr) {
-  constexpr Eigen::Index small = 16;
-  is_sparse_ = problem.q.size() > small;
-  by_v_ = -problem.damping();
+    : problem_(problem),
+      n_(problem.q.size()),
+      has_jacobians_(problem.system().applied || problem.drag_force() != nullptr),
+      by_v_(-problem.damping().transpose()) {
+  constexpr Index small = 16;
+  is_sparse_ = n_ > small;
 }
 
-void TransposedForces::evaluate(const ForcePoint& point) {
-  if (q_.size() == 0 || q_ != point.q) {
-    q_ = point.q;
+void TransposedForces::begin(const ForcePoints& points) {
+  points_ = &points;
+  if (is_sparse_) return;
+  by_q_.resize(n_, n_ * points.q.cols());
+  if (has_jacobians_) by_v_.resize(n_, n_ * points.q.cols());
+  for (Index point = 0; point < points.q.cols(); ++point) evaluate(point, point);
+}
+
+void TransposedForces::go_to(Index point) {
+  if (is_sparse_) {
+    evaluate(point, 0);
+  } else {
+    place_ = point;
+  }
+}
+
+void TransposedForces::evaluate(Index point, Index place) {
+  // Kicks that follow each other see the same positions.
+  const double* const q = points_->q.data() + point * n_;
+  if (q_.size() == 0 || !std::equal(q_.begin(), q_.end(), q)) {
+    q_ = points_->q.col(point);
     if (is_sparse_) {
       problem_.system().potential->sparse_hessian(q_, sparse_hessian_);
     } else {
       problem_.system().potential->hessian(q_, hessian_);
     }
   }
-  if (has_jacobians_) problem_.jacobians(point.q, point.v, point.t, by_q_, by_v_);
+  if (!is_sparse_) {
+    std::transform(hessian_.data(), hessian_.data() + n_ * n_, by_q_.data() + place * n_ * n_, std::negate());
+  } else if (has_jacobians_) {
+    by_q_.setZero(n_, n_);
+  }
+  if (!has_jacobians_) return;
+  if (is_sparse_) by_v_.resize(n_, n_);
+  v_ = points_->v.col(point);
+  problem_.jacobians(q_, v_, points_->t[point], force_by_q_, force_by_v_);
+  by_q_.middleCols(place * n_, n_) += force_by_q_.transpose();
+  by_v_.middleCols(place * n_, n_) = force_by_v_.transpose();
 }
 
-void TransposedForces::add_by_q(const Eigen::VectorXd& mu, Eigen::VectorXd& to) const {
-  if (is_sparse_) {
-    to -= sparse_hessian_ * mu;
-  } else {
-    to.noalias() -= hessian_.lazyProduct(mu);
-  }
-  if (has_jacobians_) to.noalias() += by_q_.transpose().lazyProduct(mu);
-}
-
-void TransposedForces::by_q(Eigen::MatrixXd& to) const {
-  if (is_sparse_) {
-    to = -sparse_hessian_;
-  } else {
-    to = -hessian_;
-  }
-  if (has_jacobians_) to += by_q_.transpose();
+void TransposedForces::make_dense() {
+  dense_ = -sparse_hessian_;
+  if (has_jacobians_) dense_ += by_q_;
 }
 
 std::optional<std::string> why_no_pull_back(const Scheme& scheme) {
@@ -125,22 +146,37 @@ std::vector<StepPoint> points_of_step(const Scheme& scheme) {
   return points;
 }
 
-ForcePoint PathPoints::at(std::size_t point) {
-  const std::size_t step = (point - 1) / points_.size();
-  const StepPoint& in_step = points_[(point - 1) % points_.size()];
-  q_ = run_.path.q(point);
-  v_ = in_step.velocity_after ? run_.path.v(point) : run_.path.v_before(point);
-  return {(static_cast<double>(step) + in_step.node) * run_.h, q_, v_};
+std::int64_t PathPoints::steps_at_once() const {
+  constexpr Index numbers = 256;
+  return std::max<Index>(1, numbers / (run_.problem.q.size() * count()));
 }
 
-Eigen::VectorXd forces_of_particles(const Problem& problem, const ForcePoint& point) {
-  Eigen::VectorXd forces(point.q.size()), more(point.q.size());
-  problem.system().potential->gradient(point.q, forces);
+const ForcePoints& PathPoints::of_steps(std::int64_t first, std::int64_t steps) {
+  const Index n = run_.problem.q.size(), total = steps * count();
+  points_.t.resize(total);
+  points_.weight.resize(total);
+  points_.q.resize(n, total);
+  points_.v.resize(n, total);
+  double *q = points_.q.data(), *v = points_.v.data();
+  for (Index i = 0; i < total; ++i) {
+    const StepPoint& in_step = in_step_[static_cast<std::size_t>(i % count())];
+    const std::size_t point = static_cast<std::size_t>(first * count() + i) + 1;
+    points_.t[i] = (static_cast<double>(first + i / count()) + in_step.node) * run_.h;
+    points_.weight[i] = in_step.weight * run_.h;
+    q = std::copy_n(run_.path.q(point).data(), n, q);
+    v = std::copy_n((in_step.velocity_after ? run_.path.v(point) : run_.path.v_before(point)).data(), n, v);
+  }
+  return points_;
+}
+
+VectorXd forces_of_particles(const Problem& problem, const VectorXd& q, const VectorXd& v, double t) {
+  VectorXd forces(q.size()), more(q.size());
+  problem.system().potential->gradient(q, forces);
   forces = -forces;
-  problem.drag(point.q, point.v, more);
+  problem.drag(q, v, more);
   forces += more;
   if (!problem.system().is_driven()) return forces;
-  problem.applied(point.q, point.v, point.t, more);
+  problem.applied(q, v, t, more);
   return forces + more;
 }
 

@@ -29,22 +29,23 @@ struct Costate {
   Eigen::VectorXd alpha, beta;
 };
 
-/// A point of the path at which forces are evaluated. The velocities are those that the forces see.
-struct ForcePoint {
-  double t;  ///< s
-  const Eigen::VectorXd& q;
-  const Eigen::VectorXd& v;
+/// Points of the path at which forces are evaluated, all of some steps, a column for each. The velocities are those
+/// that the forces see.
+struct ForcePoints {
+  Eigen::VectorXd t;       ///< s
+  Eigen::VectorXd weight;  ///< of a force in momenta, and of the running cost in its integral, s
+  Eigen::MatrixXd q, v;
 };
 
-/// A functional along the path; rank 0 only.
+/// A functional along the path; rank 0 only. Pieces of the path come one after the other, the last first: `slopes`,
+/// then `collect` of each.
 class PathFunctional {
  public:
   virtual ~PathFunctional() = default;
-  /// The derivatives of the running cost l(q, v, ...) by q and v; false where they are zero.
-  virtual bool slopes(const ForcePoint& point, Eigen::VectorXd& by_q, Eigen::VectorXd& by_v) = 0;
-  /// Called once for each point, the last first: dJ/df of a force f that acts there, which contributes with the factor
-  /// `weight`, s, to momenta and to the integral of the running cost.
-  virtual void collect(const ForcePoint& point, const Eigen::VectorXd& by_force, double weight) = 0;
+  /// The derivatives of the running cost l(q, v, ...) by q and v, shaped as these; false where they are zero.
+  virtual bool slopes(const ForcePoints& points, Eigen::MatrixXd& by_q, Eigen::MatrixXd& by_v) = 0;
+  /// `by_force`: dJ/df of a force f that acts at each of the points, shaped as q.
+  virtual void collect(const ForcePoints& points, const Eigen::MatrixXd& by_force) = 0;
 };
 
 /// What is summed beside the costates, on rank 0: explicit derivatives by constants at given path and momenta.
@@ -84,21 +85,26 @@ struct StepPoint {
 /// Those of a splitting without stages or of a pair, one for each point of the path in a step.
 std::vector<StepPoint> points_of_step(const Scheme& scheme);
 
-/// The points of the path of a run, but the first, one at a time.
+/// The points of the path of a run, but the first.
 class PathPoints {
  public:
-  explicit PathPoints(const FinishedRun& run) : run_(run), points_(points_of_step(run.scheme)) {}
-  /// From index 1; valid until the next call.
-  ForcePoint at(std::size_t point);
+  explicit PathPoints(const FinishedRun& run) : run_(run), in_step_(points_of_step(run.scheme)) {}
+  /// Of a step.
+  Eigen::Index count() const { return static_cast<Eigen::Index>(in_step_.size()); }
+  /// A number of steps whose points fit into a cache.
+  std::int64_t steps_at_once() const;
+  /// Those of `steps` steps from one on; valid until the next call.
+  const ForcePoints& of_steps(std::int64_t first, std::int64_t steps);
 
  private:
   FinishedRun run_;
-  std::vector<StepPoint> points_;
-  Eigen::VectorXd q_, v_;
+  std::vector<StepPoint> in_step_;
+  ForcePoints points_;
 };
 
 /// The forces on the particles at a point, without those of stepped environments.
-Eigen::VectorXd forces_of_particles(const Problem& problem, const ForcePoint& point);
+Eigen::VectorXd forces_of_particles(const Problem& problem, const Eigen::VectorXd& q, const Eigen::VectorXd& v,
+                                    double t);
 
 /// Why the steps of a scheme have no pull-back, a sentence without its subject, the method; nothing where they have.
 std::optional<std::string> why_no_pull_back(const Scheme& scheme);
@@ -113,26 +119,49 @@ std::unique_ptr<CoStepper> make_explicit_co_stepper(const ExplicitScheme& scheme
 std::unique_ptr<CoStepper> make_implicit_co_stepper(const PartitionedRungeKutta& scheme, const FinishedRun& run,
                                                     Problem& environments, PathFunctional& functional);
 
-/// The linear forces at a point of the path, transposed.
+/// The linear forces at points of the path, transposed.
 class TransposedForces {
  public:
   explicit TransposedForces(const Problem& problem);
-  /// To be called before the others.
-  void evaluate(const ForcePoint& point);
+  /// To be called before the others, with points that must stay as they are.
+  void begin(const ForcePoints& points);
+  /// Chooses the point of the others.
+  void go_to(Eigen::Index point);
   /// to += (df/dq)^T mu of the particles' own forces.
-  void add_by_q(const Eigen::VectorXd& mu, Eigen::VectorXd& to) const;
-  /// df/dv without a magnetic field.
-  const Eigen::MatrixXd& by_v() const { return by_v_; }
+  template <class Vector>
+  void add_by_q(const Vector& mu, Vector& to) {
+    if (is_sparse_) {
+      to -= sparse_hessian_ * mu;
+      if (has_jacobians_) to.noalias() += by_q_.lazyProduct(mu);
+    } else {
+      using Square = Eigen::Matrix<double, Vector::RowsAtCompileTime, Vector::RowsAtCompileTime>;
+      to.noalias() += by_q<Square>().lazyProduct(mu);
+    }
+  }
+  /// (df/dq)^T as a dense matrix, and (df/dv)^T without a magnetic field, as square matrices of a type.
+  template <class Square>
+  Eigen::Map<const Square> by_q() {
+    if (is_sparse_) make_dense();
+    return {is_sparse_ ? dense_.data() : by_q_.data() + place_ * n_ * n_, n_, n_};
+  }
+  template <class Square>
+  Eigen::Map<const Square> by_v() const {
+    return {by_v_.data() + (has_jacobians_ ? place_ * n_ * n_ : 0), n_, n_};
+  }
   /// Whether df/dv is the same everywhere.
   bool is_by_v_constant() const { return !has_jacobians_; }
-  /// Sets `to` to (df/dq)^T as a dense matrix.
-  void by_q(Eigen::MatrixXd& to) const;
 
  private:
+  void evaluate(Eigen::Index point, Eigen::Index place);
+  void make_dense();
+
   const Problem& problem_;
+  const ForcePoints* points_ = nullptr;
+  Eigen::Index n_, place_ = 0;  // of the current matrices among those below
   bool has_jacobians_, is_sparse_;
-  Eigen::VectorXd q_;  // of hessian_
-  Eigen::MatrixXd hessian_, by_q_, by_v_;
+  Eigen::MatrixXd by_q_, by_v_;  // side by side, of all points, or of the current one where matrices are sparse
+  Eigen::VectorXd q_, v_;
+  Eigen::MatrixXd hessian_, force_by_q_, force_by_v_, dense_;
   Eigen::SparseMatrix<double> sparse_hessian_;
 };
 

@@ -19,30 +19,41 @@ namespace {
 
 using Eigen::VectorXd;
 
+/// Of N degrees of freedom, or any number.
+template <int N>
 class ExplicitCoStepper final : public CoStepper {
+  using Vector = Eigen::Matrix<double, N, 1>;
+  using Square = Eigen::Matrix<double, N, N>;
+
  public:
   ExplicitCoStepper(const ExplicitScheme& scheme, const FinishedRun& run, Problem& environments,
                     PathFunctional& functional)
       : scheme_(scheme),
         reversed_(reversed(scheme_)),
-        nodes_(scheme_.nodes()),
         problem_(run.problem),
         path_(run.path),
         h_(run.h),
         is_end_free_(run.is_end_free),
+        depends_on_velocity_(run.problem.depends_on_velocity()),
         step_(run.steps),
         environments_(environments),
         functional_(functional),
+        points_(run),
         forces_(run.problem),
-        inverse_mass_(run.problem.system().mass.cwiseInverse()) {
+        mass_(run.problem.system().mass),
+        inverse_mass_(mass_.cwiseInverse()) {
     const Eigen::Index size = problem_.q.size();
     slopes_.mass = slopes_.origin = VectorXd::Zero(size);
     undamped_.resize(scheme_.substeps.size());
-    for (const Substep& substep : scheme_.substeps) {
+    for (std::size_t i = 0; i < scheme_.substeps.size(); ++i) {
+      const Substep& substep = scheme_.substeps[i];
       kicks_before_.push_back(kicks_);
       if (substep.kind == Substep::Kind::kick) ++kicks_;
       const double field = problem_.system().magnetic_field;
       if (field != 0.0) gyrations_.emplace_back(field, problem_.system().mass, substep.weight * h_);
+      if (forces_.is_by_v_constant()) {
+        undamped_[i] = undamped(substep.weight * h_, -problem_.damping().transpose());
+      }
     }
     for (Environment* environment : environments.stepped_environments()) {
       const auto axes = static_cast<std::size_t>(environment->attachment().axes());
@@ -55,40 +66,78 @@ class ExplicitCoStepper final : public CoStepper {
 
   std::optional<Failure> pull_back(std::int64_t steps, Costate& costate) override {
     const bool is_root = problem_.communicator().is_root();
+    State state;
+    if (is_root) state = {costate.alpha, costate.beta, slopes_.mass, slopes_.origin, slopes_.step};
     advance_in_blocks(steppers_, steps, {}, [&](int block) {
-      for (int step = 0; step < block && is_root; ++step) {
-        --step_;
-        decay(costate);
-        for (std::size_t i = scheme_.substeps.size(); i-- > 0;) {
-          const Substep& substep = scheme_.substeps[i];
-          if (substep.kind == Substep::Kind::drift) {
-            drift(i, costate);
-          } else {
-            kick(i, costate);
-          }
-        }
-        decay(costate);
+      for (std::int64_t left = is_root ? block : 0; left > 0;) {
+        const std::int64_t count = std::min(left, points_.steps_at_once());
+        pull_back_on_root(count, state);
+        left -= count;
       }
     });
+    if (!is_root) return std::nullopt;
+    costate.alpha = state.alpha;
+    costate.beta = state.beta;
+    slopes_.mass = state.mass;
+    slopes_.origin = state.origin;
+    slopes_.step = state.step;
     return std::nullopt;
   }
 
  private:
+  /// Costates and slopes, and vectors that are used within a substep. For few degrees of freedom all are in registers.
+  struct State {
+    Vector alpha, beta, mass, origin;
+    double step = 0.0;
+    Vector mu, force, change;
+  };
   struct Head {
     std::vector<double> x, v;
     operator HeadMotion() const { return {x, v}; }
   };
+
+  /// A column of a matrix, or a vector of the path.
+  static Eigen::Map<const Vector> vector(const double* first, Eigen::Index size) { return {first, size}; }
+  static Eigen::Map<const Vector> column(const Eigen::MatrixXd& matrix, Eigen::Index index) {
+    return vector(matrix.data() + index * matrix.rows(), matrix.rows());
+  }
+  static Eigen::Map<const Vector> fixed(const RecordedPath::Vector& v) { return vector(v.data(), v.size()); }
+
+  void pull_back_on_root(std::int64_t steps, State& result) {
+    const ForcePoints& points = points_.of_steps(step_ - steps, steps);
+    forces_.begin(points);
+    has_cost_ = functional_.slopes(points, cost_by_q_, cost_by_v_);
+    by_force_.resize(points.q.rows(), points.q.cols());
+    State state = result;
+    Eigen::Index point = points.q.cols();
+    for (std::int64_t left = steps; left > 0; --left) {
+      --step_;
+      if (!decaying_.empty()) decay(state);
+      for (std::size_t i = scheme_.substeps.size(); i-- > 0;) {
+        if (scheme_.substeps[i].kind == Substep::Kind::drift) {
+          drift(i, state);
+        } else {
+          kick(i, --point, points, state);
+        }
+      }
+      if (!decaying_.empty()) decay(state);
+    }
+    result = state;
+    functional_.collect(points, by_force_);
+  }
 
   /// Index in the path of the last kick before substep `index` of the current step.
   std::size_t point_before(std::size_t index) const {
     return static_cast<std::size_t>(step_) * kicks_ + kicks_before_[index];
   }
 
-  void set_heads(const VectorXd& beta, const VectorXd& velocity) {
+  void set_heads(const Vector& beta, const Vector& velocity) {
+    head_x_ = beta;
+    head_v_ = velocity;
     for (std::size_t e = 0; e < heads_.size(); ++e) {
       const Attachment& attachment = environments_.stepped_environments()[e]->attachment();
-      attachment.project(beta, heads_[e].x);
-      attachment.project(velocity, heads_[e].v);
+      attachment.project(head_x_, heads_[e].x);
+      attachment.project(head_v_, heads_[e].v);
     }
   }
 
@@ -98,129 +147,152 @@ class ExplicitCoStepper final : public CoStepper {
   }
 
   /// The exact flow of lumped environments that decay, half of which is before and half after each step.
-  void decay(Costate& costate) {
+  void decay(State& state) {
     for (LumpedEnvironment* environment : decaying_) {
       force_on_head_.clear();
       for (LumpedEnvironment::Axis& axis : environment->axes()) {
         force_on_head_.push_back(environment->apply_transposed_flow(0.5 * h_, axis));
       }
-      force_.setZero(costate.alpha.size());
-      environment->attachment().distribute(force_on_head_, force_);
-      costate.alpha += force_;
-      slopes_.origin -= force_;
+      head_force_.setZero(state.alpha.size());
+      environment->attachment().distribute(force_on_head_, head_force_);
+      state.alpha += head_force_;
+      state.origin -= head_force_;
     }
   }
 
-  void drift(std::size_t index, Costate& costate) {
+  [[gnu::always_inline]] void drift(std::size_t index, State& state) {
     const double weight = scheme_.substeps[index].weight, seconds = weight * h_;
-    const RecordedPath::Vector v = path_.v(point_before(index));
-    slopes_.mass -= seconds * costate.alpha.cwiseProduct(v).cwiseProduct(inverse_mass_);
-    if (gyrations_.empty() && is_end_free_) slopes_.step += weight * costate.alpha.dot(v);
-    if (gyrations_.empty() && heads_.empty()) {
-      costate.beta += seconds * inverse_mass_.cwiseProduct(costate.alpha);
-      return;
+    const auto v = fixed(path_.v(point_before(index)));
+    state.change = inverse_mass_.cwiseProduct(state.alpha);
+    state.mass -= seconds * state.change.cwiseProduct(v);
+    if constexpr (N == Eigen::Dynamic) {
+      if (!gyrations_.empty()) return gyrate(index, state);
     }
-    VectorXd velocity = inverse_mass_.cwiseProduct(costate.alpha);
-    VectorXd after = costate.beta;
-    if (gyrations_.empty()) {
-      after += seconds * velocity;
-    } else {
-      // alpha.v + beta.(B J v) is the same at both ends, of which one is at a kick.
-      const auto rate = [&](const VectorXd& beta, const VectorXd& velocity_there) {
-        return costate.alpha.dot(velocity_there) +
-               beta.dot(magnetic_force(problem_.system().magnetic_field, velocity_there));
-      };
-      const bool is_after_kick = kicks_before_[index] > 0;
-      if (is_end_free_ && !is_after_kick) slopes_.step += weight * rate(after, path_.v_before(point_before(index) + 1));
-      gyrations_[index].pull_back(costate.alpha, after);
-      if (is_end_free_ && is_after_kick) slopes_.step += weight * rate(after, v);
-      if (seconds != 0.0) velocity = (after - costate.beta) / seconds;
-    }
-    set_heads(costate.beta, velocity);
-    costate.beta = after;
+    if (is_end_free_) state.step += weight * state.alpha.dot(v);
+    if (!heads_.empty()) set_heads(state.beta, state.change);
+    state.beta += seconds * state.change;
+    if (!heads_.empty()) advance_environments(index);
+  }
+
+  /// A drift in a magnetic field.
+  void gyrate(std::size_t index, State& state) {
+    const double weight = scheme_.substeps[index].weight, seconds = weight * h_;
+    VectorXd velocity = state.change, after = state.beta;
+    // alpha.v + beta.(B J v) is the same at both ends, of which one is at a kick.
+    const auto rate = [&](const VectorXd& beta, const VectorXd& velocity_there) {
+      return state.alpha.dot(velocity_there) +
+             beta.dot(magnetic_force(problem_.system().magnetic_field, velocity_there));
+    };
+    const bool is_after_kick = kicks_before_[index] > 0;
+    if (is_end_free_ && !is_after_kick) state.step += weight * rate(after, path_.v_before(point_before(index) + 1));
+    gyrations_[index].pull_back(state.alpha, after);
+    if (is_end_free_ && is_after_kick) state.step += weight * rate(after, path_.v(point_before(index)));
+    if (seconds != 0.0) velocity = (after - state.beta) / seconds;
+    set_heads(state.beta, velocity);
+    state.beta = after;
     advance_environments(index);
   }
 
-  void kick(std::size_t index, Costate& costate) {
+  [[gnu::always_inline]] void kick(std::size_t index, Eigen::Index point, const ForcePoints& points, State& state) {
     const Substep& substep = scheme_.substeps[index];
     const double seconds = substep.weight * h_;
-    const std::size_t before = point_before(index);
-    q_ = path_.q(before + 1);
-    v_ = substep.velocity_after ? path_.v(before + 1) : path_.v_before(before + 1);
-    const ForcePoint point{(static_cast<double>(step_) + nodes_[index]) * h_, q_, v_};
-    forces_.evaluate(point);
-    const bool has_cost = functional_.slopes(point, cost_by_q_, cost_by_v_);
-    const bool depends_on_velocity = problem_.depends_on_velocity();
+    forces_.go_to(point);
     if (substep.velocity_after) {
-      if (has_cost) costate.beta += seconds * inverse_mass_.cwiseProduct(cost_by_v_);
-      if (depends_on_velocity) {
-        if (!forces_.is_by_v_constant() || undamped_[index].size() == 0) find_undamped(seconds, undamped_[index]);
-        mu_.noalias() = undamped_[index].lazyProduct(costate.beta);
-        costate.beta.swap(mu_);
+      if (has_cost_) state.beta += seconds * inverse_mass_.cwiseProduct(column(cost_by_v_, point));
+      if (depends_on_velocity_) {
+        if (!forces_.is_by_v_constant()) undamped_[index] = undamped(seconds, forces_.template by_v<Square>());
+        state.mu.noalias() = undamped_[index].lazyProduct(state.beta);
+        state.beta.swap(state.mu);
       }
     }
-    mu_ = costate.beta;
-    impulse_ = seconds * mu_;
-    functional_.collect(point, impulse_, seconds);
-    if (is_end_free_)
-      slopes_.step +=
-          1.0 / h_ * mu_.dot(problem_.system().mass.cwiseProduct(path_.v(before + 1) - path_.v_before(before + 1)));
-    if (!heads_.empty()) set_heads(mu_, inverse_mass_.cwiseProduct(costate.alpha));
-    force_.setZero(mu_.size());
+    state.mu = state.beta;
+    Eigen::Map<Vector>(by_force_.data() + point * by_force_.rows(), by_force_.rows()) = seconds * state.mu;
+    if (is_end_free_) {
+      const std::size_t here = point_before(index) + 1;
+      state.step += 1.0 / h_ * state.mu.dot(mass_.cwiseProduct(fixed(path_.v(here)) - fixed(path_.v_before(here))));
+    }
+    if (heads_.empty()) {
+      state.force.setZero(state.mu.size());
+    } else {
+      state.change = inverse_mass_.cwiseProduct(state.alpha);
+      find_forces_of_environments(state.mu, state.change);
+      state.force = head_force_;
+      state.origin -= seconds * state.force;
+    }
+    forces_.add_by_q(state.mu, state.force);
+    if (has_cost_) state.force += column(cost_by_q_, point);
+    state.alpha += seconds * state.force;
+    if (depends_on_velocity_ || has_cost_) {
+      state.change.setZero(state.mu.size());
+      if (depends_on_velocity_) state.change.noalias() = forces_.template by_v<Square>().lazyProduct(state.mu);
+      if (has_cost_) state.change += column(cost_by_v_, point);
+      state.change.array() *= seconds * inverse_mass_.array();
+      state.mass -= state.change.cwiseProduct(column(points.v, point));
+      if (!substep.velocity_after) state.beta += state.change;
+    }
+    if (!heads_.empty()) advance_environments(index);
+  }
+
+  /// In head_force_, with heads that follow mu and its rate.
+  void find_forces_of_environments(const Vector& mu, const Vector& rate) {
+    set_heads(mu, rate);
+    head_force_.setZero(mu.size());
     for (std::size_t e = 0; e < heads_.size(); ++e) {
       force_on_head_.resize(heads_[e].x.size());
       steppers_[e]->force(heads_[e], force_on_head_);
-      environments_.stepped_environments()[e]->attachment().distribute(force_on_head_, force_);
+      environments_.stepped_environments()[e]->attachment().distribute(force_on_head_, head_force_);
     }
-    slopes_.origin -= seconds * force_;
-    forces_.add_by_q(mu_, force_);
-    if (has_cost) force_ += cost_by_q_;
-    costate.alpha += seconds * force_;
-    if (depends_on_velocity || has_cost) {
-      change_.setZero(mu_.size());
-      if (depends_on_velocity) change_.noalias() = forces_.by_v().transpose().lazyProduct(mu_);
-      if (has_cost) change_ += cost_by_v_;
-      change_.array() *= seconds * inverse_mass_.array();
-      slopes_.mass -= change_.cwiseProduct(v_);
-      if (!substep.velocity_after) costate.beta += change_;
-    }
-    advance_environments(index);
   }
 
-  /// (1 - seconds f_v M^-1)^-T.
-  void find_undamped(double seconds, Eigen::MatrixXd& inverse) const {
-    inverse = -seconds * inverse_mass_.asDiagonal() * forces_.by_v().transpose();
-    inverse.diagonal().array() += 1.0;
-    inverse = inverse.size() == 1 ? inverse.cwiseInverse().eval() : inverse.partialPivLu().inverse().eval();
+  /// (1 - seconds f_v M^-1)^-T, given f_v^T.
+  template <class Matrix>
+  Square undamped(double seconds, const Matrix& by_v) const {
+    Square matrix = -seconds * inverse_mass_.asDiagonal() * by_v;
+    matrix.diagonal().array() += 1.0;
+    if (matrix.size() == 1) return matrix.cwiseInverse();
+    return matrix.partialPivLu().inverse();
   }
 
   ExplicitScheme scheme_, reversed_;
-  std::vector<double> nodes_;
   const Problem& problem_;
   const RecordedPath& path_;
   double h_;
-  bool is_end_free_;
+  bool is_end_free_, depends_on_velocity_, has_cost_ = false;
   std::int64_t step_;
   std::size_t kicks_ = 0;                  // in a step
   std::vector<std::size_t> kicks_before_;  // by substep
   Problem& environments_;
   PathFunctional& functional_;
+  PathPoints points_;
   TransposedForces forces_;
-  VectorXd inverse_mass_;
+  Vector mass_, inverse_mass_;
   ExplicitEnvironmentSteppers steppers_;
   std::vector<Head> heads_;
   std::vector<LumpedEnvironment*> decaying_;
   std::vector<Gyration> gyrations_;  // by substep
   std::vector<double> force_on_head_;
-  std::vector<Eigen::MatrixXd> undamped_;  // likewise, of kicks with the velocity after them
-  VectorXd q_, v_, mu_, impulse_, force_, change_, cost_by_q_, cost_by_v_;
+  std::vector<Square> undamped_;                      // by substep, of kicks with the velocity after them
+  Eigen::MatrixXd cost_by_q_, cost_by_v_, by_force_;  // a column for each point
+  VectorXd head_x_, head_v_, head_force_;
 };
+
+template <int N>
+std::unique_ptr<CoStepper> make_with(const ExplicitScheme& scheme, const FinishedRun& run, Problem& environments,
+                                     PathFunctional& functional) {
+  constexpr int most = 4;
+  if constexpr (N <= most) {
+    if (run.problem.q.size() > N) return make_with<N + 1>(scheme, run, environments, functional);
+    if (run.problem.system().magnetic_field == 0.0)
+      return std::make_unique<ExplicitCoStepper<N>>(scheme, run, environments, functional);
+  }
+  return std::make_unique<ExplicitCoStepper<Eigen::Dynamic>>(scheme, run, environments, functional);
+}
 
 }  // namespace
 
 std::unique_ptr<CoStepper> make_explicit_co_stepper(const ExplicitScheme& scheme, const FinishedRun& run,
                                                     Problem& environments, PathFunctional& functional) {
-  return std::make_unique<ExplicitCoStepper>(scheme, run, environments, functional);
+  return make_with<1>(scheme, run, environments, functional);
 }
 
 }  // namespace bathline

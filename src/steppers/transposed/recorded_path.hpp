@@ -2,6 +2,7 @@
 // Tested by tests/costates/gradient_test.cpp.
 #pragma once
 #include <Eigen/Core>
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -21,17 +22,22 @@ class RecordedPath {
 
   /// The velocities before a kick are stored only where they are not those after the last one.
   void add(const State& q, const State& v_before, const State& v) {
-    values_.insert(values_.end(), q.begin(), q.end());
-    values_.insert(values_.end(), v.begin(), v.end());
-    if (has_gyrations()) values_.insert(values_.end(), v_before.begin(), v_before.end());
+    double* to = std::copy(q.begin(), q.end(), append());
+    to = std::copy(v.begin(), v.end(), to);
+    if (has_gyrations()) std::copy(v_before.begin(), v_before.end(), to);
+  }
+  /// Adds a point, whose numbers, q before v, are to be written to the address; without gyrations.
+  double* append() {
+    values_.resize(values_.size() + stride_);
+    return values_.data() + values_.size() - stride_;
   }
   void add(const State& q, const State& v) { add(q, v, v); }
-  /// Forgets all points; the next one has the index `first`.
-  void begin_at(std::size_t first) {
+  /// Forgets all points; the next one has the index `first`, and `points` are expected.
+  void begin_at(std::size_t first, std::size_t points) {
     values_.clear();
+    values_.reserve(points * stride_);
     first_ = first;
   }
-  void reserve(std::size_t points) { values_.reserve(points * stride_); }
   /// One more than the index of the last.
   std::size_t points() const { return first_ + values_.size() / stride_; }
   Vector q(std::size_t point) const { return {values_.data() + (point - first_) * stride_, size_}; }

@@ -56,10 +56,17 @@ class LinearisedForce final : public Force {
     }
     if (point == point_) return;
     point_ = point;
-    forces_.evaluate(points_.at(point));
-    forces_.by_q(by_q_);
-    by_q_.transposeInPlace();
-    by_v_ = forces_.by_v() + run_.problem.damping();
+    if (const auto index = static_cast<std::int64_t>(point) - 1; index < first_ || index >= first_ + count_) {
+      const std::int64_t step = index / points_.count();
+      const std::int64_t steps = std::min(points_.steps_at_once(), run_.steps - step);
+      first_ = step * points_.count();
+      count_ = steps * points_.count();
+      forces_.begin(points_.of_steps(step, steps));
+    }
+    forces_.go_to(static_cast<Index>(point) - 1 - first_);
+    by_q_ = forces_.by_q<MatrixXd>().transpose();
+    by_v_ = forces_.by_v<MatrixXd>().transpose();
+    by_v_ += run_.problem.damping();
   }
 
   FinishedRun run_;
@@ -70,6 +77,7 @@ class LinearisedForce final : public Force {
   mutable TransposedForces forces_;
   bool depends_on_velocity_;
   mutable std::size_t point_ = 0;
+  mutable Index first_ = 0, count_ = 0;  // the points of the path, without that of the start, that are evaluated
   mutable MatrixXd by_q_, by_v_;
 };
 
@@ -125,10 +133,16 @@ std::optional<PathChange> change_on_path(const FinishedRun& run, const ChangedNu
     change.q0 += weight * start;
     change.v0 += weight * velocity;
     PathPoints points(run);
-    for (Index i = 0; i < count; ++i) {
-      const VectorXd forces =
-          forces_of_particles(*problem, points.at(static_cast<std::size_t>(i) + 1)) + of_environments.col(i);
-      change.accelerations.col(i) += weight * forces.cwiseProduct(inverse_mass);
+    VectorXd q, v;
+    for (std::int64_t step = 0; step < run.steps; ++step) {
+      const ForcePoints& here = points.of_steps(step, 1);
+      for (Index i = 0; i < points.count(); ++i) {
+        const Index column = step * points.count() + i;
+        q = here.q.col(i);
+        v = here.v.col(i);
+        const VectorXd forces = forces_of_particles(*problem, q, v, here.t[i]) + of_environments.col(column);
+        change.accelerations.col(column) += weight * forces.cwiseProduct(inverse_mass);
+      }
     }
   }
   return change;
@@ -149,7 +163,8 @@ TangentRun::TangentRun(const FinishedRun& run, const PathChange& change, Particl
 }
 
 std::optional<Failure> TangentRun::advance(std::int64_t steps) {
-  path_.begin_at(static_cast<std::size_t>(problem_->clock.steps) * points_of_step_);
+  path_.begin_at(static_cast<std::size_t>(problem_->clock.steps) * points_of_step_,
+                 static_cast<std::size_t>(steps) * points_of_step_ + 1);
   path_.add(problem_->q, problem_->velocity());
   return stepper_->advance(steps);
 }

@@ -17,6 +17,7 @@
 
 namespace bathline {
 
+using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 std::optional<PathCost> PathCost::read(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
@@ -140,9 +141,7 @@ std::optional<Failure> AdjointRun::advance(Stepper& stepper, std::int64_t from, 
 }
 
 void AdjointRun::begin_segment(std::int64_t step, const Stepper& stepper) {
-  segment_here_ = step / segment_;
-  path_->begin_at(static_cast<std::size_t>(step) * points_of_step(case_.scheme).size());
-  if (problem_->communicator().is_root()) path_->add(problem_->q, problem_->velocity());
+  begin_path(step / segment_);
   if (segment_ >= case_.steps) return;
   Snapshot snapshot{problem_->q, problem_->p, {}, stepper.internal_state()};
   for (const auto& environment : problem_->environments()) {
@@ -153,9 +152,17 @@ void AdjointRun::begin_segment(std::int64_t step, const Stepper& stepper) {
   snapshots_.push_back(std::move(snapshot));
 }
 
+void AdjointRun::begin_path(std::int64_t segment) {
+  segment_here_ = segment;
+  if (!problem_->communicator().is_root()) return;
+  const std::size_t in_step = points_of_step(case_.scheme).size();
+  const std::int64_t first = segment * segment_, steps = std::min(segment_, case_.steps - first);
+  path_->begin_at(static_cast<std::size_t>(first) * in_step, static_cast<std::size_t>(steps) * in_step + 1);
+  path_->add(problem_->q, problem_->velocity());
+}
+
 std::optional<Failure> AdjointRun::recall(std::int64_t segment) {
   if (segment == segment_here_) return std::nullopt;
-  segment_here_ = segment;
   const Snapshot& snapshot = snapshots_[static_cast<std::size_t>(segment)];
   const std::int64_t first = segment * segment_;
   problem_->q = snapshot.q;
@@ -169,8 +176,7 @@ std::optional<Failure> AdjointRun::recall(std::int64_t segment) {
     }
     environment->fields_changed();
   }
-  path_->begin_at(static_cast<std::size_t>(first) * points_of_step(case_.scheme).size());
-  if (problem_->communicator().is_root()) path_->add(problem_->q, problem_->velocity());
+  begin_path(segment);
   const std::unique_ptr<Stepper> stepper = make_recording_stepper(case_.scheme, *problem_, step_, *path_);
   stepper->set_internal_state(snapshot.stepper);
   return stepper->advance(std::min(segment_, case_.steps - first));
@@ -178,22 +184,20 @@ std::optional<Failure> AdjointRun::recall(std::int64_t segment) {
 
 void AdjointRun::sum_running_cost(std::int64_t from, std::int64_t to) {
   if (!cost_.running) return;
-  const std::vector<StepPoint> points = points_of_step(case_.scheme);
-  VectorXd q, v;
-  std::size_t index = static_cast<std::size_t>(from) * points.size();
-  for (std::int64_t step = from; step < to; ++step) {
-    for (const StepPoint& point : points) {
-      ++index;
-      q = path_->q(index);
-      v = point.velocity_after ? path_->v(index) : path_->v_before(index);
-      const double t = (static_cast<double>(step) + point.node) * step_;
-      running_sum_ += point.weight * cost_.running->value(variables(t, q, v));
+  PathPoints path(finished());
+  while (from < to) {
+    const std::int64_t steps = std::min(path.steps_at_once(), to - from);
+    const ForcePoints& points = path.of_steps(from, steps);
+    find_variables(points);
+    for (Eigen::Index i = 0; i < points.t.size(); ++i) {
+      running_sum_ += points.weight[i] * cost_.running->value(variables_.col(i));
     }
+    from += steps;
   }
 }
 
 void AdjointRun::sum_costs() {
-  cost_value_ = step_ * running_sum_;
+  cost_value_ = running_sum_;
   const PathRecord& end = states_.back();
   if (cost_.final) cost_value_ += cost_.final->value(variables(end.time, end.q, end.v));
   for (const PathRecord& state : states_) {
@@ -238,8 +242,7 @@ std::optional<Failure> AdjointRun::pull_back(const VectorXd& at_end, CostGradien
     last_point_ = static_cast<Eigen::Index>(path_->points()) - 1;
     by_force_.setZero(size, last_point_);
   }
-  const FinishedRun finished{case_.scheme, *problem_, *path_, case_.steps, step_, is_end_free_};
-  const std::unique_ptr<CoStepper> co_stepper = make_co_stepper(finished, environments, *this);
+  const std::unique_ptr<CoStepper> co_stepper = make_co_stepper(finished(), environments, *this);
   growth_ = 0.0;
   double scale = 0.0;
   for (std::size_t i = stops_.size(); i-- > 0;) {
@@ -274,37 +277,47 @@ std::optional<Failure> AdjointRun::pull_back(const VectorXd& at_end, CostGradien
   gradient.q0 = costate.alpha + constants.origin;
   gradient.v0 = experiment_.system().mass.cwiseProduct(costate.beta);
   gradient.mass = mass_slopes + constants.mass + costate.beta.cwiseProduct(problem_->system().v0);
-  gradient.end = (constants.step + running_sum_) / static_cast<double>(case_.steps);
+  gradient.end = (constants.step + running_sum_ / step_) / static_cast<double>(case_.steps);
   return std::nullopt;
 }
 
-bool AdjointRun::slopes(const ForcePoint& point, VectorXd& by_q, VectorXd& by_v) {
+void AdjointRun::find_variables(const ForcePoints& points) {
+  control_values_.resize(cost_.variables.parameters() - cost_.variables.controls(), points.t.size());
+  for (Eigen::Index i = 0; controls_ && i < points.t.size(); ++i) {
+    control_values_.col(i) = controls_->values(points.t[i]);
+  }
+  cost_.variables.set(points.q, points.v, points.t, control_values_, variables_);
+}
+
+bool AdjointRun::slopes(const ForcePoints& points, MatrixXd& by_q, MatrixXd& by_v) {
+  if (cost_.running || gradient_->parameters.size() > 0) find_variables(points);
   if (!cost_.running) return false;
-  cost_.running->gradient(variables(point.t, point.q, point.v), slopes_);
-  by_q = slopes_.head(point.q.size());
-  by_v = slopes_.segment(point.q.size(), point.q.size());
+  cost_.running->gradients(variables_, slopes_);
+  by_q = slopes_.topRows(points.q.rows());
+  by_v = slopes_.middleRows(points.q.rows(), points.q.rows());
   return true;
 }
 
-void AdjointRun::collect(const ForcePoint& point, const VectorXd& by_force, double weight) {
+void AdjointRun::collect(const ForcePoints& points, const MatrixXd& by_force) {
   const ControlledDrive* controls = controls_.get();
-  const Eigen::Index parameters = gradient_->parameters.size();
-  if (!constants_.empty()) by_force_.col(--last_point_) = by_force;
-  if (controls == nullptr && parameters == 0) return;
-  VectorXd at;
-  if (cost_.running || parameters > 0) at = variables(point.t, point.q, point.v);
-  if (cost_.running) cost_.running->gradient(at, slopes_);
-  if (controls != nullptr) {
-    by_control_.resize(static_cast<Eigen::Index>(controls->controls().size()));
+  const Eigen::Index parameters = gradient_->parameters.size(), count = points.t.size();
+  if (!constants_.empty()) {
+    last_point_ -= count;
+    by_force_.middleCols(last_point_, count) = by_force;
+  }
+  if (controls != nullptr) by_control_.resize(static_cast<Eigen::Index>(controls->controls().size()));
+  for (Eigen::Index i = count; controls != nullptr && i-- > 0;) {
     for (Eigen::Index c = 0; c < by_control_.size(); ++c) {
-      by_control_[c] = by_force[controls->controls()[static_cast<std::size_t>(c)].coordinate];
-      if (cost_.running) by_control_[c] += weight * slopes_[cost_.variables.controls() + c];
+      by_control_[c] = by_force(controls->controls()[static_cast<std::size_t>(c)].coordinate, i);
+      if (cost_.running) by_control_[c] += points.weight[i] * slopes_(cost_.variables.controls() + c, i);
     }
-    controls->pull_back(point.t, by_control_, gradient_->controls);
+    controls->pull_back(points.t[i], by_control_, gradient_->controls);
   }
   if (parameters == 0) return;
-  cost_.forces.pull_back(at, by_force, gradient_->parameters);
-  if (cost_.running) gradient_->parameters += weight * slopes_.tail(parameters);
+  cost_.forces.pull_back(variables_, by_force, gradient_->parameters);
+  for (Eigen::Index i = count; cost_.running && i-- > 0;) {
+    gradient_->parameters += points.weight[i] * slopes_.col(i).tail(parameters);
+  }
 }
 
 Recipe EnvironmentConstant::changed(const Recipe& recipe, double number) const {
@@ -338,9 +351,8 @@ double AdjointRun::slope_by(const EnvironmentConstant& constant, const ParticleS
     problem.prepare(experiment_.seed());
     return std::optional<Problem>(std::move(problem));
   };
-  const FinishedRun run{case_.scheme, *problem_, *path_, case_.steps, step_};
   const ChangedNumber number{.value = constant.value, .environment = constant.environment};
-  const std::optional<PathChange> change = change_on_path(run, number, make);
+  const std::optional<PathChange> change = change_on_path(finished(), number, make);
   if (!problem_->communicator().is_root()) return 0.0;
   const auto mass = problem_->system().mass.asDiagonal();
   return (mass * change->accelerations).cwiseProduct(by_force_).sum() + at_start.beta.dot(mass * change->v0);

@@ -96,8 +96,11 @@ class AdjointRun final : private PathFunctional {
   double growth() const { return growth_; }
 
  private:
-  bool slopes(const ForcePoint& point, Eigen::VectorXd& by_q, Eigen::VectorXd& by_v) override;
-  void collect(const ForcePoint& point, const Eigen::VectorXd& by_force, double weight) override;
+  bool slopes(const ForcePoints& points, Eigen::MatrixXd& by_q, Eigen::MatrixXd& by_v) override;
+  void collect(const ForcePoints& points, const Eigen::MatrixXd& by_force) override;
+  /// Sets variables_ to those of costs at these points.
+  void find_variables(const ForcePoints& points);
+  FinishedRun finished() const { return {case_.scheme, *problem_, *path_, case_.steps, step_, is_end_free_}; }
   /// The index among the measured times of a stop, if it is one.
   std::optional<std::size_t> measured_at(std::int64_t step) const;
   void keep_records();
@@ -110,6 +113,8 @@ class AdjointRun final : private PathFunctional {
   /// Advances the run from step to step, with all that begins and ends in between. @note Collective.
   std::optional<Failure> advance(Stepper& stepper, std::int64_t from, std::int64_t to);
   void begin_segment(std::int64_t step, const Stepper& stepper);
+  /// Empties the path for a segment that begins here.
+  void begin_path(std::int64_t segment);
   /// Runs a segment again, unless it is there. @note Collective.
   std::optional<Failure> recall(std::int64_t segment);
   /// Sums the running cost over some steps.
@@ -141,7 +146,10 @@ class AdjointRun final : private PathFunctional {
   Eigen::MatrixXd by_force_;  // of all points of the path where constants are asked for, on rank 0
   Eigen::Index last_point_ = 0;
   std::shared_ptr<const ControlledDrive> controls_;  // of the run
-  Eigen::VectorXd slopes_, by_control_;
+  // At the points of the path that are at hand, a column for each: the variables of costs and the running cost's
+  // slopes.
+  Eigen::MatrixXd variables_, control_values_, slopes_;
+  Eigen::VectorXd by_control_;
 };
 
 /// The keys of `PathCost::read`, but for those of mismatches.
