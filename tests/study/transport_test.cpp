@@ -158,7 +158,7 @@ TEST(MpiTransport, EndsAtTheWantedError) {
 }
 
 TEST(MpiTransport, SeriesHaveLocalExponents) {
-  Scene scene{.step = 0.2, .end = 1e4};
+  Scene scene{.step = 0.2, .end = 2e3};
   const std::string chain =
       "[[environments]]\nname = \"longer\"\nkind = \"nonlinear-line\"\nattach = [2, 3]\nsites = 14\nM = 1.0\n"
       "potential = { kind = \"harmonic\", k = 1.0 }\n";

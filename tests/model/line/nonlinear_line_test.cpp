@@ -21,6 +21,7 @@
 #include "petsc_options.hpp"
 #include "petsc_world.hpp"
 #include "random_numbers.hpp"
+#include "rank_subset.hpp"
 #include "self_world.hpp"
 
 namespace bathline::nonlinear_line_test {
@@ -305,9 +306,11 @@ ExplicitScheme scheme_of(std::size_t number) {
 
 TEST(MpiNonlinearLine, MovesAsAllParticlesAndSitesDo) {
   std::size_t number = 0;
+  RankSubset subset(3);
   for (const Chain& chain : all_chains()) {
     SCOPED_TRACE(name_of(chain));
     const ExplicitScheme scheme = scheme_of(number++);
+    if (!subset.takes_next()) continue;
     const int steps = chain.sites > 600 ? 300 : 1000;
     Problem problem = problem_of(chain, test_world());
     const auto stepper = make_stepper(scheme, problem, h);
@@ -532,9 +535,11 @@ constexpr const char* implicit_methods[] = {"gamma(gamma=0.500000)", "gamma(gamm
 // Round-off of a few units in the last place of places near 1 in each of 12 steps, which the motion hardly amplifies.
 TEST(MpiNonlinearLine, ImplicitStepsAreTheSolutionOfAllEquations) {
   std::size_t number = 0;
+  RankSubset subset(4);
   for (Chain chain : all_chains()) {
     if (chain.sites > 600) chain.sites = 257 + chain.sites % 3;
     const std::string name = implicit_methods[number++ % std::size(implicit_methods)];
+    if (!subset.takes_next()) continue;
     SCOPED_TRACE(name_of(chain) + ", " + name);
     const double step = number % 2 == 0 ? 0.1 : 0.4;
     Problem problem = problem_of(chain, test_world());
