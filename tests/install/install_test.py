@@ -107,7 +107,7 @@ class InstallTest(unittest.TestCase):
         outside = self.folder / "outside"
         shutil.copytree(EXAMPLES, outside)
         build = outside / "build"
-        self.installed("cmake", "-S", outside, "-B", build, f"-DCMAKE_PREFIX_PATH={self.prefix}", "-DCMAKE_BUILD_TYPE=Release")
+        self.installed("cmake", "-S", outside, "-B", build, f"-DCMAKE_PREFIX_PATH={self.prefix}", "-DCMAKE_BUILD_TYPE=Debug")
         self.installed("cmake", "--build", build, "--target", "system")
         out = self.installed(build / "system", "run", outside / "system.toml", "-o", "system.h5")
         self.assertIn("PASS", out)
