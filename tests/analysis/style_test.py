@@ -1,8 +1,6 @@
 """Styles of methods in `style.py`, and the figures of all recipes that use them."""
 
-import os
-import subprocess
-import tomllib
+import sys
 import unittest
 from itertools import combinations
 
@@ -13,7 +11,9 @@ import synthetic
 from bathline import style
 from bathline.integrators import integrator_of
 
-PROGRAM = os.environ.get("BATHLINE", str(synthetic.SOURCE / "build" / "bathline"))
+sys.path.insert(0, str(synthetic.SOURCE / "tests" / "command_line"))
+
+from program import ask, resolved  # noqa: E402
 
 # Distance of blue and sky of the palette in CIELAB; a distance of two is just noticeable side by side.
 DISTINCT = 25.0
@@ -23,13 +23,9 @@ def distance(first, second):
     return deltaE(*(matplotlib.colors.to_rgb(color) for color in (first, second)), "sRGB1", "CIELab")
 
 
-def printed_by_program(*arguments):
-    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, timeout=60, check=True).stdout
-
-
 def names_of_integrators():
     """Names of all integrators, from the output of `bathline list integrators`."""
-    text = printed_by_program("list", "integrators")
+    text = ask(["list", "integrators"]).out
     return [line.split()[0] for line in text.splitlines() if line[:1].strip()]
 
 
@@ -88,17 +84,18 @@ def kind_of(series):
 class RecipesTest(unittest.TestCase):
     """The figures of all recipes that are shipped with the program."""
 
-    @staticmethod
-    def panels():
-        """For every panel with series its description, its recipe and its series."""
+    @classmethod
+    def setUpClass(cls):
+        # For every panel with series its description, its recipe and its series.
+        cls.panels = []
         for path in sorted(synthetic.SOURCE.glob("experiments/*/*.toml")):
-            recipe = tomllib.loads(printed_by_program("resolve", path))
+            recipe = resolved(path)
             for index, panel in enumerate(recipe.get("figure", {}).get("panels", [])):
                 if panel.get("series"):
-                    yield f"{path.parent.name}/{path.stem}, panel {index}", recipe, panel["series"]
+                    cls.panels.append((f"{path.parent.name}/{path.stem}, panel {index}", recipe, panel["series"]))
 
     def test_colours_of_a_panel_are_distinct(self):
-        for where, recipe, series in self.panels():
+        for where, recipe, series in self.panels:
             styles = [style.style_of_series(recipe, entry, index) for index, entry in enumerate(series)]
             methods = [style.style_of_method(integrator_of(recipe, entry["of"]) or {}) for entry in series]
             curves = zip(styles, methods, map(kind_of, series))
@@ -111,7 +108,7 @@ class RecipesTest(unittest.TestCase):
                     self.assertGreater(distance(first.color, second.color), DISTINCT, where)
 
     def test_only_series_without_a_unique_method_set_their_own_style(self):
-        for where, recipe, series in self.panels():
+        for where, recipe, series in self.panels:
             methods = [style.style_of_method(integrator_of(recipe, entry["of"]) or {}) for entry in series]
             forms = ("points", "marked", "dots")
             own = [{"color", "style"} & set(entry) - ({"style"} if entry.get("style") in forms else set()) for entry in series]
@@ -121,7 +118,7 @@ class RecipesTest(unittest.TestCase):
                     self.assertTrue(method is None or methods.count(method) > 1, f"{where}: {entry['of']}")
 
     def test_every_curve_has_a_name_in_its_figure(self):
-        for where, recipe, series in self.panels():
+        for where, recipe, series in self.panels:
             if len(series) == 1:
                 continue
             named = [
@@ -134,14 +131,14 @@ class RecipesTest(unittest.TestCase):
                 self.assertIn(drawn(style.style_of_series(recipe, entry, index)), named, f"{where}: {entry['of']}")
 
     def test_captions_refer_to_panels_by_their_letters(self):
-        for where, recipe, _ in self.panels():
+        for where, recipe, _ in self.panels:
             caption = recipe["figure"]["caption"]
             if len(recipe["figure"]["panels"]) > 1:
                 self.assertIn("(a)", caption, where)
                 self.assertNotRegex(caption, r"(?i)\b(above|below|(top|bottom) (left|right)|left|right|upper|lower)\b", where)
 
     def test_labels_are_lower_case_and_not_generic(self):
-        for where, recipe, _ in self.panels():
+        for where, recipe, _ in self.panels:
             for panel in recipe["figure"]["panels"]:
                 for label in (panel.get("xlabel", ""), panel.get("ylabel", "")):
                     self.assertFalse(label[:1].isupper(), f"{where}: {label}")

@@ -3,7 +3,7 @@
 import re
 import unittest
 
-from program import OSCILLATOR, SOURCE, FolderTest, changed, run, toml, write_recipe
+from program import OSCILLATOR, SOURCE, FolderTest, ask, changed, toml, write_recipe
 
 # The keys of CITATION.cff that its schema (citation-file-format 1.2.0) requires or that cite needs, with their patterns.
 PATTERNS = {
@@ -27,15 +27,15 @@ def keys_in(bibtex):
 
 class CiteTest(FolderTest):
     def cited(self, recipe):
-        outcome = run(["cite", write_recipe(self.folder / "own.toml", recipe)])
+        outcome = ask(["cite", write_recipe(self.folder / "own.toml", recipe)])
         self.assert_code(outcome, 0)
         return keys_in(outcome.out)
 
     def test_the_program_alone(self):
-        outcome = run(["cite"])
+        outcome = ask(["cite"])
         self.assert_code(outcome, 0)
         self.assertEqual(keys_in(outcome.out), ["bathline"])
-        version = re.search(r"bathline (\S+)", run(["--version"]).out)[1]
+        version = re.search(r"bathline (\S+)", ask(["--version"]).out)[1]
         self.assertIn(f"version = {{{version}}}", outcome.out)
 
     def test_the_file_for_citations_is_valid_and_says_the_same(self):
@@ -46,7 +46,7 @@ class CiteTest(FolderTest):
             self.assertRegex(values[key], rf"^(?:{pattern})$", key)
         authors = re.findall(r'^  - name: "(.+)"$', text, re.MULTILINE)
         self.assertEqual(len(authors), 1)
-        bibtex = run(["cite"]).out
+        bibtex = ask(["cite"]).out
         for said in (values["title"].strip('"'), values["version"].strip('"'), authors[0], values["date-released"][1:5]):
             self.assertIn(f"{{{said}}}", bibtex)
 
@@ -64,8 +64,8 @@ class CiteTest(FolderTest):
         path = self.folder / "swept.toml"
         path.write_text(swept)
         with_sets = ["--unset", "integrators.open.gamma"]
-        self.assertIn("yoshida1990", keys_in(run(["cite", path, *with_sets]).out))
-        one = run(["cite", path, *with_sets, "--unset", "sweep", "--set", "integrators.open.method=rk4"])
+        self.assertIn("yoshida1990", keys_in(ask(["cite", path, *with_sets]).out))
+        one = ask(["cite", path, *with_sets, "--unset", "sweep", "--set", "integrators.open.method=rk4"])
         self.assertNotIn("yoshida1990", keys_in(one.out))
 
     def test_names_and_titles_are_no_entries_of_catalogues(self):
@@ -81,14 +81,14 @@ class CiteTest(FolderTest):
     def test_every_installed_recipe_is_cited_once(self):
         keys = set(keys_in((SOURCE / "src" / "references.bib").read_text().partition("\n\n")[2]))
         for name in ("limebeer2020/fig06", "martin2018/fig7_1", "simoes2020/fig01"):
-            outcome = run(["cite", name], ranks=2)
+            outcome = ask(["cite", name], ranks=2)
             cited = keys_in(outcome.out)
             self.assertIn(name.partition("/")[0], cited)
             self.assertEqual(len(cited), len(set(cited)))
             self.assertLessEqual(set(cited) - {"bathline"}, keys)
 
     def test_mistakes_of_the_recipe(self):
-        outcome = run(["cite", write_recipe(self.folder / "bad.toml", changed(OSCILLATOR, system={"kind": "oscillator"}))])
+        outcome = ask(["cite", write_recipe(self.folder / "bad.toml", changed(OSCILLATOR, system={"kind": "oscillator"}))])
         self.assert_code(outcome, 2)
         self.assertIn("not one of the systems", outcome.err)
         self.assertEqual(outcome.out, "")

@@ -6,7 +6,7 @@ import unittest
 import h5py
 import numpy as np
 
-from program import OSCILLATOR, FolderTest, changed, run, write_recipe
+from program import OSCILLATOR, FolderTest, ask, changed, write_recipe
 
 BATH = {"name": "bath", "kind": "heat-bath", "oscillators": 60, "damping": 0.3, "omega_max": 9.0, "cutoff": 2.0}
 RECIPE = changed(
@@ -23,12 +23,12 @@ RECIPE = changed(
 class Convert(FolderTest):
     def path_of(self, recipe):
         result = self.folder / "result.h5"
-        self.assert_code(run(["run", recipe, "-o", result, "--overwrite"]), 0)
+        self.assert_code(ask(["run", recipe, "-o", result, "--overwrite"]), 0)
         with h5py.File(result) as file:
             return np.stack([file[f"{label}/q"][:, 0, 0] for label in ("verlet", "exact")])
 
     def convert(self, recipe, to, *more, name="bath", ranks=None):
-        return run(["convert", recipe, "--environment", name, "--to", to, *more], ranks)
+        return ask(["convert", recipe, "--environment", name, "--to", to, *more], ranks)
 
     def test_there_and_back_again(self):
         recipe = write_recipe(self.folder / "star.toml", RECIPE)
@@ -116,7 +116,7 @@ class Convert(FolderTest):
         self.assert_code(self.convert(star, "chain", "-o", self.folder / "warm-chain.toml"), 0)
         environment = tomllib.loads((self.folder / "warm-chain.toml").read_text())["environments"][0]
         self.assertEqual(environment["kT"], 0.7)
-        self.assert_code(run(["check", self.folder / "warm-chain.toml"]), 0)
+        self.assert_code(ask(["check", self.folder / "warm-chain.toml"]), 0)
 
     def refused(self, message, environment, to="star", *more):
         recipe = write_recipe(self.folder / "no.toml", changed(RECIPE, environments=[{"name": "bath"} | environment]))

@@ -8,7 +8,7 @@ import h5py
 import numpy as np
 
 from oracles import star_path
-from program import OSCILLATOR, FolderTest, changed, checkpoints_of, run, variables, write_recipe
+from program import OSCILLATOR, FolderTest, ask, changed, checkpoints_of, variables, write_recipe
 
 # Parameters of our own; J = D w for w < W has the kernel (2 D/pi) sin(W t)/t.
 DAMPING, EDGE = 0.4, 9.0
@@ -76,7 +76,7 @@ class Exponentials(FolderTest):
         recipe = changed(RECIPE, output={"checkpoint_every": 300, "keep_checkpoints": 5})
         recipe["integrators"] = recipe["integrators"][1:3]
         self.assert_same_bits(*(self.result(recipe, f"on{ranks}", ranks)[0] for ranks in (1, 2)))
-        self.assert_code(run(["verify", self.folder / "on1.h5"], 2), 0)
+        self.assert_code(ask(["verify", self.folder / "on1.h5"], 2), 0)
         checkpoints = checkpoints_of(self.folder / "on1.h5")
         self.assertGreaterEqual(len(checkpoints), 3)
         for number in (0, -1):
@@ -215,7 +215,7 @@ class Exponentials(FolderTest):
                 self.follow(changed(RECIPE, environments=[bath], integrators=[integrator]))
 
     def follow(self, recipe):
-        outcome = run(["check", write_recipe(self.folder / "refused.toml", recipe)])
+        outcome = ask(["check", write_recipe(self.folder / "refused.toml", recipe)])
         self.assert_code(outcome, 2)
         message = next(line for line in outcome.text.splitlines() if line.startswith("error:"))
         advice = re.findall(r"(?:; use|, or use|; give `bath`) ([^;]*)", message)
@@ -230,12 +230,12 @@ class Exponentials(FolderTest):
         self.assertTrue(methods or keys, message)
         for method in methods:
             trial = changed(recipe, integrators=[{"method": method, "on": "closed", "name": "run"}])
-            self.assert_code(run(["check", write_recipe(self.folder / "followed.toml", trial)]), 0)
+            self.assert_code(ask(["check", write_recipe(self.folder / "followed.toml", trial)]), 0)
         if keys:
             bath = recipe["environments"][0] | {key: json.loads(value) for key, value in keys}
             # The step is chosen for the environment.
             trial = changed(recipe, environments=[bath], time=recipe["time"] | {"step": 0.002})
-            self.assert_code(run(["check", write_recipe(self.folder / "followed.toml", trial)]), 0)
+            self.assert_code(ask(["check", write_recipe(self.folder / "followed.toml", trial)]), 0)
 
     def test_a_passive_sum_may_have_a_temperature(self):
         def covariance(kernel, environment=(), **integrator):
@@ -299,7 +299,7 @@ class Mistakes(FolderTest):
     def test_sums_by_hand(self):
         sum_of = {"cosine": [1.0, -0.4], "sine": [0.2, 0.0], "rate": [1.0, 2.0], "frequency": [1.5, 0.0]}
         recipe = changed(RECIPE, environments=[{"name": "bath", "kind": "memory"} | sum_of])
-        self.assert_code(run(["check", write_recipe(self.folder / "right.toml", recipe)]), 0)
+        self.assert_code(ask(["check", write_recipe(self.folder / "right.toml", recipe)]), 0)
         self.refused("there are 2, 1, 2 and 2; give as many", **sum_of | {"sine": [0.2]})
         self.refused("term 1 has a `sine`, but the frequency 0", **sum_of | {"sine": [0.2, 0.1]})
         self.refused("term 1 is undamped and not passive", **sum_of | {"rate": [1.0, 0.0]})

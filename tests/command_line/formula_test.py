@@ -7,7 +7,7 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 
 from oracles import exact_path
-from program import FolderTest, changed, run
+from program import FolderTest, ask, changed
 
 HENON_HEILES = {
     "title": "Henon and Heiles, typed",
@@ -149,7 +149,7 @@ class FormulaTest(FolderTest):
         self.assert_code(self.run_recipe(recipe, ranks=2), 0)
         self.assert_same_bits(one, self.folder / "result.h5")
         (self.folder / "data/force.dat").unlink()
-        self.assert_code(run(["verify", one]), 0)
+        self.assert_code(ask(["verify", one]), 0)
         # The same columns from `drive_file`.
         (self.folder / "data/force.dat").write_text("\n".join(f"{t!r} {f!r}" for t, f in table[:, :2].tolist()))
         by_file, by_formula = (changed(bound, time={"step": 0.01, "steps": 500}) for _ in range(2))
@@ -249,7 +249,7 @@ class FormulaTest(FolderTest):
             self.assertGreater(np.abs(expected[-500:]).max(), 0.01)
             total = file["gauss/energy_total"][...]
             self.assertLess(np.abs(total / total[0] - 1.0).max(), 1e-11)
-        self.assert_code(run(["verify", one]), 0)
+        self.assert_code(ask(["verify", one]), 0)
         # The elimination of implicit methods depends on the ranks by round-off.
         explicit = changed(line, integrators=line["integrators"][:1])
         self.assert_code(self.run_recipe(explicit), 0)
@@ -275,7 +275,7 @@ class FormulaTest(FolderTest):
             self.assertRegex(outcome.err, message)
 
     def test_describe_shows_all_entries_named_formula(self):
-        text = run(["describe", "formula"]).out
+        text = ask(["describe", "formula"]).out
         for title in "formula (language)", "formula (system)", "formula (potential)":
             self.assertEqual(text.count(title), 1, text)
 

@@ -10,7 +10,7 @@ SOURCE = Path(os.environ.get("BATHLINE_SOURCE", Path(__file__).resolve().parents
 sys.path.insert(0, str(SOURCE / "analysis"))
 sys.path.insert(0, str(Path(__file__).parent))
 
-from program import PROGRAM, run, write_recipe  # noqa: E402
+from program import PROGRAM, ask, write_recipe
 
 os.environ.setdefault("BATHLINE", PROGRAM)
 
@@ -125,7 +125,7 @@ class ProblemTest(unittest.TestCase):
                         "study": {"kind": "gradient", "final_cost": "x"},
                     },
                 )
-                outcome = run(["run", path, "-o", Path(folder) / "hill.h5", "--progress", "none"])
+                outcome = ask(["run", path, "-o", Path(folder) / "hill.h5", "--progress", "none"])
                 self.assertEqual(outcome.code, 0, outcome.text)
                 self.assertEqual("costates grow by a factor" in outcome.text, is_warned, outcome.text)
 

@@ -6,7 +6,7 @@ import unittest
 
 import h5py
 import numpy as np
-from program import OSCILLATOR, FolderTest, changed, run, write_recipe
+from program import OSCILLATOR, FolderTest, ask, changed, write_recipe
 from scipy.integrate import quad
 from scipy.linalg import expm
 
@@ -55,7 +55,7 @@ class Import(FolderTest):
             source = self.folder / "source"
             source.write_text(text)
             arguments = (source, *arguments)
-        outcome = run(["import", *arguments])
+        outcome = ask(["import", *arguments])
         return outcome, tomllib.loads(outcome.out).get("environments") if outcome.code == 0 else None
 
     def bath(self, *arguments, text=None):
@@ -73,7 +73,7 @@ class Import(FolderTest):
             integrators=[(method or {"method": "gauss", "stages": 4}) | {"on": "closed", "name": "run"}],
         )
         result = self.folder / "result.h5"
-        self.assert_code(run(["run", write_recipe(self.folder / "run.toml", recipe), "-o", result, "--overwrite"]), 0)
+        self.assert_code(ask(["run", write_recipe(self.folder / "run.toml", recipe), "-o", result, "--overwrite"]), 0)
         with h5py.File(result) as file:
             return file["run/time"][:], file["run/p"][:, 0, 0]
 

@@ -62,8 +62,7 @@ class Infinite(FolderTest):
     def test_resumes_from_a_checkpoint_on_other_ranks(self):
         recipe = changed(PLANET, output={"checkpoint_every": 130, "keep_checkpoints": 12})
         whole, _ = self.result(recipe, "whole")
-        for index in (1, 4, 7):
-            self.assert_resumes(whole, checkpoints_of(whole)[index], 2)
+        self.assert_all_resume([(whole, checkpoints_of(whole)[index]) for index in (1, 4, 7)], 2)
 
     def test_ensembles_of_linear_systems_on_a_thermal_line(self):
         well = {"kind": "formula", "coordinates": ["x"], "masses": [0.02], "V": "x^2/2", "q0": [0.0], "start": "thermal"}
@@ -102,8 +101,7 @@ class Infinite(FolderTest):
         self.assertIn("the relative error of its noise spectrum is", outcome.text)
         for ranks in (2, 3):
             self.assert_same_bits(whole, self.result(recipe, f"noise{ranks}", ranks)[0])
-        for index in (1, 3, 5, 7):
-            self.assert_resumes(whole, checkpoints_of(whole)[index], 2)
+        self.assert_all_resume([(whole, checkpoints_of(whole)[index]) for index in (1, 3, 5, 7)], 2)
         other, _ = self.result(changed(recipe, seed=2), "noise-other")
         for label in ("midpoint", "kicks", "stage", "gauss", "silent"):
             same = np.array_equal(variables(whole)[f"{label}/q"], variables(other)[f"{label}/q"])

@@ -6,7 +6,7 @@ import h5py
 import numpy as np
 
 from oracles import star_path
-from program import OSCILLATOR, FolderTest, changed, run
+from program import OSCILLATOR, FolderTest, ask, changed
 
 DAMPING, CUTOFF = 0.3, 2.0
 DENSITY = {"spectral_density": f"{DAMPING}*w*exp(-w/{CUTOFF})"}
@@ -109,7 +109,7 @@ class Kernels(FolderTest):
         recipe["integrators"] = [recipe["integrators"][2]]
         path, _ = self.result(recipe, "whole")
         table.unlink()
-        self.assert_code(run(["verify", path]), 0)
+        self.assert_code(ask(["verify", path]), 0)
 
     def test_star_and_chain_have_a_thermal_start(self):
         for kind, other, parts in (("star", "chain", "oscillators"), ("chain", "star", "sites")):

@@ -6,7 +6,7 @@ import h5py
 import numpy as np
 
 from oracles import exact_path
-from program import FolderTest, changed, run
+from program import FolderTest, ask, changed
 
 G = 9.81
 PENDULUM = {
@@ -131,7 +131,7 @@ class LagrangianTest(FolderTest):
         # The same bits after a stop at any step.
         (self.folder / "result.h5").rename(self.folder / "one.h5")
         self.assert_code(self.run_recipe(contact, "--wall-time", "1e-6"), 85)
-        self.assert_code(run(["resume", self.folder / "result.h5", "--progress", "none"]), 0)
+        self.assert_code(ask(["resume", self.folder / "result.h5", "--progress", "none"]), 0)
         self.assert_same_bits(self.folder / "one.h5", self.folder / "result.h5")
 
     def test_a_section_of_a_lagrangian_is_that_of_the_potential(self):
@@ -207,7 +207,7 @@ class LagrangianTest(FolderTest):
             self.assert_code(self.run_recipe(closed, ranks=ranks), 0)
             (self.folder / "result.h5").rename(whole)
             self.assert_code(self.run_recipe(closed, "--wall-time", "1e-6", ranks=ranks), 85)
-            resumed = run(["resume", self.folder / "result.h5", "--progress", "none"], ranks=ranks)
+            resumed = ask(["resume", self.folder / "result.h5", "--progress", "none"], ranks=ranks)
             self.assert_code(resumed, 0)
             self.assert_same_bits(whole, self.folder / "result.h5")
             (self.folder / "result.h5").unlink()
@@ -294,8 +294,8 @@ class LagrangianTest(FolderTest):
             self.assertRegex(outcome.err, r"step \d+ failed: the Lagrangian is degenerate at t = .*\(L = ")
 
     def test_describe(self):
-        self.assertIn("L(", run(["describe", "gamma"]).out)
-        self.assertIn("lagrangian (system)", run(["describe", "lagrangian"]).out)
+        self.assertIn("L(", ask(["describe", "gamma"]).out)
+        self.assertIn("lagrangian (system)", ask(["describe", "lagrangian"]).out)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import h5py
 import numpy as np
 
 from oracles import exact_path
-from program import FolderTest, changed, run
+from program import FolderTest, ask, changed
 
 CHARGE = {
     "title": "A charge in a trap",
@@ -67,7 +67,7 @@ class MagneticTest(FolderTest):
         self.assert_code(self.run_recipe(PLANE), 0)
         (self.folder / "result.h5").rename(self.folder / "one.h5")
         self.assert_code(self.run_recipe(PLANE, "--wall-time", "1e-6", ranks=3), 85)
-        self.assert_code(run(["resume", self.folder / "result.h5", "--progress", "none"]), 0)
+        self.assert_code(ask(["resume", self.folder / "result.h5", "--progress", "none"]), 0)
         self.assert_same_bits(self.folder / "one.h5", self.folder / "result.h5")
         with h5py.File(self.folder / "one.h5") as file:
             for label, swing in ("stoermer-verlet", 1e-2), ("gauss", 1e-4), ("rk4", 1e-3):

@@ -12,9 +12,9 @@ from program import (
     PATIENCE,
     PROGRAM,
     FolderTest,
+    ask,
     changed,
     end,
-    run,
     start,
     toml,
     write_recipe,
@@ -277,7 +277,7 @@ class MistakeTest(FolderTest):
         """Runs a recipe into a file of this folder."""
         path = write_recipe(self.recipe, recipe)
         output = ["-o", self.folder / "out.h5", "--progress", "none"]
-        return run(["run", path, *output, *arguments], ranks, cwd=self.folder)
+        return ask(["run", path, *output, *arguments], ranks, cwd=self.folder)
 
 
 class RecipeMistakesTest(MistakeTest):
@@ -353,7 +353,7 @@ class RecipeMistakesTest(MistakeTest):
         write_recipe(self.recipe, recipe)
         for factor, code in ((0.5, 0), (10, 2)):
             sites = f"environments.0.sites={int(factor * fitting)}"
-            self.assert_code(run(["check", self.recipe, "--set", sites]), code)
+            self.assert_code(ask(["check", self.recipe, "--set", sites]), code)
 
 
 class MemoryMistakesTest(MistakeTest):
@@ -426,7 +426,7 @@ on = "closed"
             self.assertIn(right, text)
             text = text.replace(right, wrong)
         write_recipe(self.recipe, text)
-        return run([command, self.recipe])
+        return ask([command, self.recipe])
 
     def test_steps_beyond_the_limit_of_the_rarest_stretch_are_refused(self):
         # V(r) = ln(62 * 1000): r^2 = 5.716, V'' = 18.15, 2/sqrt(2 V'') = 0.3319.
@@ -503,8 +503,8 @@ class HeatBathMistakesTest(MistakeTest):
         write_recipe(self.recipe, recipe)
         elsewhere = self.new_folder()
         for words in ([], ["--set", "environments.0.file=bath.txt"]):
-            self.assert_code(run(["check", self.recipe, *words], cwd=elsewhere), 0)
-        outcome = run(["check", self.recipe, "--set", "environments.0.file=no/bath.txt"], cwd=elsewhere)
+            self.assert_code(ask(["check", self.recipe, *words], cwd=elsewhere), 0)
+        outcome = ask(["check", self.recipe, "--set", "environments.0.file=no/bath.txt"], cwd=elsewhere)
         self.assert_code(outcome, 2)
         self.assertIn(f"this is {self.folder}/no/bath.txt", outcome.err)
 
@@ -520,7 +520,7 @@ class HeatBathMistakesTest(MistakeTest):
 
 class TemperatureTest(MistakeTest):
     def warned(self, message, **sections):
-        return message in run(["check", write_recipe(self.folder / "warm.toml", changed(OSCILLATOR, **sections))]).err
+        return message in ask(["check", write_recipe(self.folder / "warm.toml", changed(OSCILLATOR, **sections))]).err
 
     def test_one_without_effect_is_warned_of(self):
         message, warm = "`kT` in [system] has no effect", {"kT": 1.0}
@@ -634,7 +634,7 @@ class ManyParticlesTest(MistakeTest):
                     '"morse"', '{ kind = "morse", depth = 1.0, width = 1.0, r0 = 1.0 }'
                 )
                 self.recipe.write_text(text)
-                self.assert_code(run(["check", self.recipe]), 0)
+                self.assert_code(ask(["check", self.recipe]), 0)
 
 
 class SettingMistakesTest(MistakeTest):
@@ -685,7 +685,7 @@ class FileMistakesTest(MistakeTest):
         ):
             for ranks in (None, 3) if path.name == "absent.toml" else (None,):
                 with self.subTest(path.name, ranks=ranks):
-                    outcome = run(["run", path, "-o", self.folder / "out.h5"], ranks)
+                    outcome = ask(["run", path, "-o", self.folder / "out.h5"], ranks)
                     self.assert_code(outcome, 2)
                     self.assertEqual(len(re.findall(message, outcome.err)), 1, outcome.text)
                     self.assertEqual([left.name for left in self.folder.iterdir()], ["folder.toml"])
@@ -714,7 +714,7 @@ class FileMistakesTest(MistakeTest):
             (self.recipe / "out.h5", "", []),
         ):
             with self.subTest(target):
-                outcome = run(["run", self.recipe, "-o", target, *arguments], ranks=2)
+                outcome = ask(["run", self.recipe, "-o", target, *arguments], ranks=2)
                 self.assert_code(outcome, 2)
                 self.assertRegex(outcome.err, rf"\Aerror: cannot write {re.escape(str(target))}: .*{reason}.*\n\Z")
         self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["folder.h5", "recipe.toml"])
@@ -756,7 +756,7 @@ class FileMistakesTest(MistakeTest):
             ["sweep", self.recipe, "-o", odd],
         ):
             with self.subTest(arguments):
-                outcome = run(arguments, cwd=self.folder)
+                outcome = ask(arguments, cwd=self.folder)
                 self.assert_refused(outcome, r"a name must not hold line ends")
                 self.assertNotIn("o\ndd", outcome.err)
 
@@ -792,7 +792,7 @@ class SolverOptionMistakesTest(MistakeTest):
                 self.assert_refused(outcome, message)
                 self.assertEqual(outcome.err.count("\n"), 1, outcome.err)
         write_recipe(self.recipe, KEPLER)
-        outcome = run(["check", self.recipe], ranks=2, env={"PETSC_OPTIONS": "-snes_max_it -5"})
+        outcome = ask(["check", self.recipe], ranks=2, env={"PETSC_OPTIONS": "-snes_max_it -5"})
         self.assert_refused(outcome, r"option `-snes_max_it -5`: it must be at least 0")
 
 
@@ -826,7 +826,7 @@ class WatchdogTest(FolderTest):
     def test_a_run_that_does_not_end_is_a_failure(self):
         recipe = write_recipe(self.folder / "long.toml", changed(OSCILLATOR, time={"steps": 10**12}))
         with self.assertRaisesRegex(AssertionError, "hangs"):
-            run(["run", recipe, "-o", self.folder / "out.h5", "--set", "output.every=1000000"], ranks=2, patience=3)
+            ask(["run", recipe, "-o", self.folder / "out.h5", "--set", "output.every=1000000"], ranks=2, patience=3)
 
 
 if __name__ == "__main__":

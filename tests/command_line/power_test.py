@@ -5,7 +5,7 @@ import unittest
 import h5py
 import numpy as np
 
-from program import FolderTest, changed, run, write_recipe
+from program import FolderTest, ask, changed, write_recipe
 
 # A double well with two lines and a memory, all different.
 WELL = {
@@ -42,7 +42,7 @@ class PowerTest(FolderTest):
         recipe = changed(WELL, time={"step": step, "end": 4.0})
         result = self.folder / f"well{round(1 / step)}.h5"
         path = write_recipe(result.with_suffix(".toml"), recipe)
-        self.assert_code(run(["run", path, "-o", result, "--progress", "none"]), 0)
+        self.assert_code(ask(["run", path, "-o", result, "--progress", "none"]), 0)
         data = {}
         with h5py.File(result, "r") as file:
             for label in ORDERS:

@@ -1,5 +1,6 @@
 """Running the built program in tests, and the recipes that the tests modify."""
 
+import atexit
 import copy
 import json
 import math
@@ -9,8 +10,10 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import threading
 import tomllib
 import unittest
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -121,9 +124,70 @@ def run(arguments, ranks=None, patience=PATIENCE, **options):
     return Outcome(process.returncode, out, err)
 
 
+class Server:
+    """`bathline serve`, which executes commands one after the other without starting the program for each."""
+
+    def __init__(self, ranks=None):
+        self._errors, self._said = tempfile.TemporaryFile("w+"), ""
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": self._errors}
+        self._process = subprocess.Popen(command_of(["serve"], ranks), env=MPI_SETTINGS | os.environ, text=True, **pipes)
+
+    def ask(self, arguments, patience=PATIENCE, cwd="."):
+        """The outcome of a command."""
+        watchdog = threading.Timer(patience, self._process.kill)
+        watchdog.start()
+        request = {"folder": os.path.abspath(cwd), "arguments": [*map(str, arguments)]}
+        self._process.stdin.write("{" + ", ".join(f"{key} = {json.dumps(value)}" for key, value in request.items()) + "}\n")
+        self._process.stdin.flush()
+        reply = self._process.stdout.readline()
+        watchdog.cancel()
+        if not reply:
+            self._process.wait()
+            raise AssertionError(f"the program hung or ended, with exit code {self._process.returncode}: {arguments}\n{self.errors()}")
+        reply = json.loads(reply)
+        lines = [(line["level"], "{level}: {message}\n".format(**line)) for line in reply["messages"]]
+        self._said += "".join(line for level, line in lines if level != "info")
+        return Outcome(reply["code"], reply["output"], "".join(line for _, line in lines))
+
+    def errors(self):
+        """Standard error of all ranks."""
+        self._errors.seek(0)
+        return self._errors.read()
+
+    def close(self):
+        """Ends the process. Only one rank may have printed, and only what the outcomes say."""
+        out, _ = self._process.communicate()
+        said = out + self.errors()
+        self._errors.close()
+        assert said == self._said, f"{said}\ninstead of\n{self._said}"
+
+
+@lru_cache(None)
+def server():
+    """The process of `ask`, which ends with the tests."""
+    one = Server()
+    atexit.register(one.close)
+    return one
+
+
+def ask(arguments, ranks=None, patience=PATIENCE, cwd=".", **options):
+    """As `run`, but what needs neither ranks nor options is executed by a process for all commands."""
+    if ranks is not None or options:
+        return run(arguments, ranks, patience, cwd=cwd, **options)
+    return server().ask(arguments, patience, cwd)
+
+
+def ask_all(commands, ranks):
+    """The outcomes of commands that one process on several ranks executes."""
+    one = Server(ranks)
+    outcomes = [one.ask(command) for command in commands]
+    one.close()
+    return outcomes
+
+
 def resolved(recipe):
     """The contents of a recipe file, with its parents, cases and defaults."""
-    outcome = run(["resolve", recipe])
+    outcome = ask(["resolve", recipe])
     assert outcome.code == 0, outcome.text
     return tomllib.loads(outcome.out)
 
@@ -233,7 +297,7 @@ class FolderTest(unittest.TestCase):
         """Runs `command` with a recipe; the result of `run` is result.h5 in the folder."""
         path = write_recipe(self.folder / "recipe.toml", recipe)
         output = ["-o", self.folder / "result.h5", "--overwrite", "--progress", "none"] if command == "run" else []
-        return run([command, path, *output, *arguments], ranks=ranks)
+        return ask([command, path, *output, *arguments], ranks)
 
     def assert_mistake(self, recipe, message, ranks=None, alone=False):
         """`check` refuses a recipe with one line, or the only one, that gives the location and matches `message`."""
@@ -248,12 +312,21 @@ class FolderTest(unittest.TestCase):
         """Runs a recipe, which must succeed; returns the result file in the folder, and the outcome."""
         path = self.folder / f"{name}.h5"
         recipe = write_recipe(self.folder / f"{name}.toml", recipe)
-        outcome = run(["run", recipe, "-o", path, "--overwrite", *more], ranks)
+        outcome = ask(["run", recipe, "-o", path, "--overwrite", *more], ranks)
         self.assert_code(outcome, 0)
         return path, outcome
 
+    def results(self, recipes, name, ranks=None):
+        """The result files of recipes, which one process runs one after the other."""
+        paths = [write_recipe(self.folder / f"{name}-{index}.toml", recipe) for index, recipe in enumerate(recipes)]
+        results = [path.with_suffix(".h5") for path in paths]
+        runs = [["run", path, "-o", result, "--progress", "none"] for path, result in zip(paths, results)]
+        for outcome in ask_all(runs, ranks):
+            self.assert_code(outcome, 0)
+        return results
+
     def must(self, arguments, code=0, **options):
-        outcome = run([*arguments, "--progress", "none"], **options)
+        outcome = ask([*arguments, "--progress", "none"], **options)
         self.assert_code(outcome, code)
         return outcome
 
@@ -268,6 +341,15 @@ class FolderTest(unittest.TestCase):
         outcome = self.must(["resume", copy], ranks=ranks)
         self.assert_same_bits(copied, result)
         return outcome
+
+    def assert_all_resume(self, checkpoints, ranks=None):
+        """Copies of results resumed from their checkpoints, by one process, have the bits of the results."""
+        copies = [self.copy_of(result, checkpoint) for result, checkpoint in checkpoints]
+        outcomes = ask_all([["resume", copy, "--progress", "none"] for _, copy in copies], ranks)
+        for (result, checkpoint), (copied, _), outcome in zip(checkpoints, copies, outcomes):
+            with self.subTest(checkpoint.name, ranks=ranks):
+                self.assert_code(outcome, 0)
+                self.assert_same_bits(copied, result)
 
     def assert_said_once(self, outcome, message):
         """A message that only one rank may print."""

@@ -6,7 +6,7 @@ import unittest
 import h5py
 import numpy as np
 
-from program import FolderTest, run, variables, write_recipe
+from program import FolderTest, ask_all, changed, run, variables, write_recipe
 
 RANKS = (1, 2, 3, 5)
 
@@ -137,17 +137,18 @@ class RanksTest(FolderTest):
     """Runs on each number of ranks, made once."""
 
     @classmethod
-    def run_on_all(cls, name, recipe):
-        """The result files of a recipe on all numbers of ranks."""
-        path = write_recipe(cls.folder / f"{name}.toml", recipe)
-        results = []
+    def run_on_all(cls, recipes):
+        """The result files of named recipes on all numbers of ranks, by one process for each number."""
+        paths = {name: write_recipe(cls.folder / f"{name}.toml", recipe) for name, recipe in recipes.items()}
+        results = {name: [] for name in recipes}
         for ranks in RANKS:
-            result = cls.folder / f"{name}-{ranks}.h5"
+            files = {name: cls.folder / f"{name}-{ranks}.h5" for name in recipes}
+            runs = [["run", paths[name], "-o", file, "--progress", "none"] for name, file in files.items()]
             # One rank needs no launcher, which would double the time.
-            outcome = run(["run", path, "-o", result, "--progress", "none"], ranks if ranks > 1 else None)
-            if outcome.code != 0:
-                raise AssertionError(f"{name} on {ranks} ranks: exit code {outcome.code}: {outcome.text}")
-            results.append(result)
+            for (name, file), outcome in zip(files.items(), ask_all(runs, ranks if ranks > 1 else None)):
+                if outcome.code != 0:
+                    raise AssertionError(f"{name} on {ranks} ranks: exit code {outcome.code}: {outcome.text}")
+                results[name].append(file)
         return results
 
     def assert_something_happened(self, data):
@@ -165,20 +166,15 @@ class RanksTest(FolderTest):
                 self.assertGreater(np.abs(values[-1]).max(), 1e-3, name)
         self.assertGreater(seen, 0)
 
-    def assert_independent(self, name, system, environments, choices, output=("snapshots", "site_stride")):
+    def assert_independent(self, integrators, results):
         """Explicit and implicit integrators on every number of ranks."""
-        explicit = shared(EXPLICIT, choices)
-        # Every third line is enough for the implicit ones where there are many.
-        implicit = closed(IMPLICIT, choices[:: 3 if len(choices) > 4 else 1])
-        recipe = recipe_of(name, system, environments, explicit + implicit, output)
-        results = self.run_on_all(name, recipe)
         data = {}
         for ranks, result in zip(RANKS, results):
             with h5py.File(result) as file:
                 self.assertEqual(file.attrs["mpi_ranks"], ranks)
             data[ranks] = variables(result)
         self.assert_something_happened(data[1])
-        labels = {integrator["name"] for integrator in explicit}
+        labels = {case["name"] for case in integrators if case["name"].split("_")[0] in EXPLICIT}
         for ranks in RANKS[1:]:
             self.assertEqual(sorted(data[1]), sorted(data[ranks]))
             for path, values in data[1].items():
@@ -194,23 +190,26 @@ class RanksTest(FolderTest):
                 self.assertLessEqual(np.abs(other - values).max(), 1e-11 * np.abs(whole).max(), where)
 
 
+def independence(system, environments, choices, output=("snapshots", "site_stride")):
+    """Explicit and implicit integrators with every choice of environments."""
+    # Every third line is enough for the implicit ones where there are many.
+    implicit = closed(IMPLICIT, choices[:: 3 if len(choices) > 4 else 1])
+    return recipe_of("Ranks", system, environments, shared(EXPLICIT, choices) + implicit, output)
+
+
 class IndependenceTest(RanksTest):
-    def test_spring_mass_lines_of_all_lengths_and_ends(self):
-        self.assert_independent("mass", OSCILLATOR, MASS_LINES, names(MASS_LINES))
+    RECIPES = {
+        "spring-mass lines of all lengths and ends": independence(OSCILLATOR, MASS_LINES, names(MASS_LINES)),
+        "spring-inerter lines of all lengths": independence(TWO, INERTER_LINES, names(INERTER_LINES)),
+        "lines in the plane": independence(PLANET, PLANAR_LINES, names(PLANAR_LINES)),
+        "several lines on a particle": independence(TWO, LINES_TOGETHER, [sum(names(LINES_TOGETHER), [])], output=()),
+        "several lines on a planet": independence(PLANET, PLANAR_LINES, [sum(names(PLANAR_LINES), [])], output=()),
+    }
 
-    def test_spring_inerter_lines_of_all_lengths(self):
-        self.assert_independent("inerter", TWO, INERTER_LINES, names(INERTER_LINES))
-
-    def test_lines_in_the_plane(self):
-        self.assert_independent("planet", PLANET, PLANAR_LINES, names(PLANAR_LINES))
-
-    def test_several_lines_on_a_particle(self):
-        together = [[line["name"] for line in LINES_TOGETHER]]
-        self.assert_independent("together", TWO, LINES_TOGETHER, together, output=())
-
-    def test_several_lines_on_a_planet(self):
-        together = [[line["name"] for line in PLANAR_LINES]]
-        self.assert_independent("orbit", PLANET, PLANAR_LINES, together, output=())
+    def test_every_recipe(self):
+        for name, results in self.run_on_all(self.RECIPES).items():
+            with self.subTest(name):
+                self.assert_independent(self.RECIPES[name]["integrators"], results)
 
 
 class GradientTest(RanksTest):
@@ -240,10 +239,9 @@ class GradientTest(RanksTest):
             "by": ["u", "q0", "v0", "k", "130-free.lambda"],
         }
         recipe["integrators"] = [each for each in integrators if "130-free" in each["name"]]
-        by_line = self.run_on_all("by-line", recipe)
-        recipe["study"]["by"].remove("130-free.lambda")
-        recipe["integrators"] = [each for each in integrators if "130-free" not in each["name"]]
-        for results in (by_line, self.run_on_all("others", recipe)):
+        others = changed(recipe, integrators=[each for each in integrators if "130-free" not in each["name"]])
+        others["study"]["by"].remove("130-free.lambda")
+        for results in self.run_on_all({"by-line": recipe, "others": others}).values():
             data = [variables(result) for result in results]
             for name, values in data[0].items():
                 for other in data[1:]:
@@ -263,7 +261,7 @@ class ColdLineTest(RanksTest):
         recipe = recipe_of("cold", OSCILLATOR, [line], closed(EXPLICIT | IMPLICIT, names([line])))
         recipe["time"]["steps"] = 300
         recipe["output"]["site_stride"] = 1
-        results = self.run_on_all("cold", recipe)
+        results = self.run_on_all({"cold": recipe})["cold"]
         smallest = np.finfo(float).tiny
         explicit = {integrator["name"] for integrator in closed(EXPLICIT, names([line]))}
         seen = set()

@@ -6,7 +6,7 @@ import unittest
 import h5py
 import numpy as np
 
-from program import OSCILLATOR, changed, checkpoints_of, run, variables, write_recipe
+from program import OSCILLATOR, ask, changed, checkpoints_of, run, variables, write_recipe
 from resume_test import BATH, LINE, ResumeTest
 
 # So short that its matched end has lost energy before the checkpoint.
@@ -23,7 +23,7 @@ class EveryIntegratorTest(ResumeTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        names = [line.split()[0] for line in run(["list", "integrators"]).out.splitlines()]
+        names = [line.split()[0] for line in ask(["list", "integrators"]).out.splitlines()]
         cases = [{"method": name, "on": on, "name": f"{name}_{on}"} for on in cls.SIDES for name in names]
         cases.insert(1, {"method": "gamma", "gamma": 0.5, "on": "closed", "name": "midpoint"})
         for case in cases:
@@ -46,7 +46,7 @@ class EveryIntegratorTest(ResumeTest):
     def accepted(cls, cases):
         """The cases that are supported here: `check` refuses the others with their lines."""
         recipe = write_recipe(cls.folder / "all.toml", cls.recipe_of(cases))
-        outcome = run(["check", recipe])
+        outcome = ask(["check", recipe])
         if outcome.code == 0:
             return cases
         lines = recipe.read_text().splitlines()

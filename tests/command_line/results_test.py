@@ -11,7 +11,7 @@ import h5py
 import numpy as np
 import xarray
 
-from program import KEPLER, OSCILLATOR, FolderTest, changed, end, kill, run, start, variables, write_recipe
+from program import KEPLER, OSCILLATOR, FolderTest, ask, changed, end, kill, start, variables, write_recipe
 
 TEXTS = [
     "title",
@@ -66,7 +66,7 @@ class ResultTest(FolderTest):
     def run_recipe(cls, name, recipe, *arguments, ranks=None):
         """Runs a recipe with a result named `name`."""
         path = write_recipe(cls.folder / f"{name}.toml", recipe)
-        return run(["run", path, "-o", cls.folder / f"{name}.h5", "--progress", "none", *arguments], ranks)
+        return ask(["run", path, "-o", cls.folder / f"{name}.h5", "--progress", "none", *arguments], ranks)
 
     @classmethod
     def must_run(cls, name, recipe, *arguments, ranks=None):
@@ -281,7 +281,7 @@ class ProvenanceTest(ResultTest):
         self.assert_code(self.run_recipe("falls-again", falls), 0)
         for step in (290, 590):
             with self.subTest(step):
-                resumed = run(["resume", self.folder / f"falls-again.checkpoint.{step}.h5"])
+                resumed = ask(["resume", self.folder / f"falls-again.checkpoint.{step}.h5"])
                 self.assert_code(resumed, 0)
                 with h5py.File(self.folder / "falls-again.h5") as file:
                     self.assertEqual(file.attrs["warnings"], whole)
@@ -300,7 +300,7 @@ class ProvenanceTest(ResultTest):
         folder = self.new_folder()
         recipe = write_recipe(folder / "by-name.toml", OSCILLATOR)
         (folder / "elsewhere").mkdir()
-        outcome = run(["run", recipe, "--progress", "none"], cwd=folder / "elsewhere")
+        outcome = ask(["run", recipe, "--progress", "none"], cwd=folder / "elsewhere")
         self.assert_code(outcome, 0)
         self.assertEqual([path.name for path in (folder / "elsewhere").iterdir()], ["by-name.h5"])
 
@@ -391,7 +391,7 @@ class NumericalFailureTest(ResultTest):
         outcome = self.run_recipe("claimed", changed(BLOW_UP, claims=[PASSING]))
         self.assert_code(outcome, 3)
         self.assertNotIn("PASS", outcome.out)
-        self.assertNotEqual(run(["claims", self.folder / "claimed.h5"]).code, 0)
+        self.assertNotEqual(ask(["claims", self.folder / "claimed.h5"]).code, 0)
 
 
 class KilledRunTest(ResultTest):
@@ -420,7 +420,7 @@ class KilledRunTest(ResultTest):
             self.assertTrue(np.isfinite(file["planet/q"][()]).all())
         with xarray.open_dataset(path, engine="h5netcdf", group="planet") as data:
             self.assertEqual(data["q"].dims, ("time", "particle", "axis"))
-        outcome = run(["claims", path])
+        outcome = ask(["claims", path])
         self.assert_code(outcome, 0)
 
     def rows_after(self, path, patience):
@@ -455,7 +455,7 @@ class FullDiskTest(ResultTest):
         recipe = write_recipe(self.folder / "long.toml", changed(OSCILLATOR, time={"steps": 200000}))
         for ranks in (None, 3):
             path = self.disk / f"full{ranks}.h5"
-            outcome = run(["run", recipe, "-o", path, "--progress", "none"], ranks)
+            outcome = ask(["run", recipe, "-o", path, "--progress", "none"], ranks)
             self.assert_code(outcome, 3)
             errors = re.findall(r"(?m)^error: .*", outcome.err)
             self.assertEqual(len(errors), 1, outcome.text)
@@ -471,7 +471,7 @@ class FullDiskTest(ResultTest):
         recipe = write_recipe(self.folder / "short.toml", OSCILLATOR)
         with open(self.disk / "ballast", "wb") as ballast, contextlib.suppress(OSError):
             ballast.write(bytes(4 << 20))
-        outcome = run(["run", recipe, "-o", self.disk / "none.h5", "--progress", "none"], ranks=3)
+        outcome = ask(["run", recipe, "-o", self.disk / "none.h5", "--progress", "none"], ranks=3)
         self.assertIn(outcome.code, (2, 3), outcome.text)
         self.assert_said_once(outcome, "No space left on device")
         self.assertEqual([path.name for path in self.disk.iterdir()], ["ballast"])

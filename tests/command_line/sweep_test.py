@@ -9,7 +9,7 @@ import unittest
 
 import h5py
 
-from program import OSCILLATOR, SOURCE, FolderTest, changed, lasting, run, toml
+from program import OSCILLATOR, SOURCE, FolderTest, ask, changed, lasting, toml
 
 SWEEP = '\n[sweep]\nsystem.k = [1.0, 2.5]\nenvironments.0.sites = [45, 50, 60]\n'
 CLAIM = {"name": "start", "quantity": "closed.q.max", "bounds": [0.0, 1.1]}
@@ -22,7 +22,7 @@ class SweepTest(FolderTest):
         self.recipe.write_text(toml(OSCILLATOR) + SWEEP)
 
     def must(self, *arguments, code=0, ranks=None, **options):
-        outcome = run([*arguments], ranks, cwd=self.folder, **options)
+        outcome = ask([*arguments], ranks, cwd=self.folder, **options)
         self.assert_code(outcome, code)
         return outcome
 
@@ -123,12 +123,12 @@ class SweepTest(FolderTest):
         line = OSCILLATOR["environments"][0] | {"sites": 20000}
         recipe = changed(OSCILLATOR, environments=[line], time={"steps": 100000}, output={"every": 10000})
         self.recipe.write_text(toml(lasting(recipe, 1.5)) + sites)
-        outcome = run(["run", self.recipe, "--progress", "none", "--wall-time", "0.4"], cwd=self.folder)
+        outcome = ask(["run", self.recipe, "--progress", "none", "--wall-time", "0.4"], cwd=self.folder)
         self.assert_code(outcome, 85)
         self.assertEqual([row[2] for row in self.elements()], ["interrupted", "to do"])
         times = 0
         while outcome.code == 85 and times < 200:
-            outcome = run(["run", self.recipe, "--progress", "none", "--wall-time", "1.0"], 1, cwd=self.folder)
+            outcome = ask(["run", self.recipe, "--progress", "none", "--wall-time", "1.0"], 1, cwd=self.folder)
             times += 1
         self.assert_code(outcome, 0)
         self.assertEqual([row[2] for row in self.elements()], ["finished", "finished"])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import h5py
 
-from program import OSCILLATOR, FolderTest, changed, run, write_recipe
+from program import OSCILLATOR, FolderTest, ask, changed, write_recipe
 
 IMPLICIT = {"method": "gamma", "gamma": 0.5, "on": "closed", "name": "midpoint"}
 CLAIM = {"name": "wrong", "quantity": "closed.q.max", "bounds": [5.0, 6.0]}
@@ -29,7 +29,7 @@ class VerifyTest(FolderTest):
         path = write_recipe(cls.folder / "run.toml", recipe)
         cls.result = cls.folder / "run.h5"
         # Settings and PETSc's options are part of what a result is computed from.
-        outcome = run(
+        outcome = ask(
             ["run", path, "-o", cls.result, "--progress", "none", "--set", "system.k=1.5", "--", "-ksp_type", "cg"]
         )
         if outcome.code != 1:
@@ -41,7 +41,7 @@ class VerifyTest(FolderTest):
         return shutil.copy(self.result, self.new_folder())
 
     def verify(self, result, *arguments, code=0, ranks=None):
-        outcome = run(["verify", result, "--progress", "none", *arguments], ranks)
+        outcome = ask(["verify", result, "--progress", "none", *arguments], ranks)
         self.assert_code(outcome, code)
         return outcome
 

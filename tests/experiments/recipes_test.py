@@ -14,8 +14,9 @@ matplotlib.use("Agg")
 SOURCE = Path(os.environ.get("BATHLINE_SOURCE", Path(__file__).resolve().parents[2]))
 sys.path[:0] = [str(SOURCE / "tests" / "command_line"), str(SOURCE / "analysis")]
 
-import figure  # noqa: E402
-from program import FolderTest, resolved, run  # noqa: E402
+from bathline.figure import draw, save  # noqa: E402
+from bathline.result_file import RunResult  # noqa: E402
+from program import FolderTest, ask, resolved  # noqa: E402
 
 EXPERIMENTS = SOURCE / "experiments"
 RECIPES = sorted(EXPERIMENTS.glob("*/*.toml"))
@@ -69,7 +70,7 @@ class RecipesTest(FolderTest):
 
     def test_check_accepts_all_recipes(self):
         def examine(recipe, document):
-            outcome = run(["check", recipe])
+            outcome = ask(["check", recipe])
             self.assert_code(outcome, 0)
             self.assertIn(document["title"], outcome.out)
             # Messages about approximations state their relative errors.
@@ -78,7 +79,7 @@ class RecipesTest(FolderTest):
         self.for_each(examine)
 
     def test_recipes_are_listed_with_their_titles(self):
-        outcome = run(["list", "recipes"], env={"BATHLINE_EXPERIMENTS": str(EXPERIMENTS)})
+        outcome = ask(["list", "recipes"], env={"BATHLINE_EXPERIMENTS": str(EXPERIMENTS)})
         lines = [" ".join(line.split()) for line in outcome.out.splitlines()]
         expected = [f"{name_of(recipe)} {document['title']}" for recipe, document in self.documents.items()]
         self.assertEqual(lines, expected)
@@ -119,7 +120,7 @@ class RecipesTest(FolderTest):
             studies.add(study)
             result = self.folder / "full.h5"
             # The longest run, ours/double_pendulum_long, takes 15 seconds on an idle machine, much longer than other tests.
-            outcome = run(
+            outcome = ask(
                 ["run", recipe, "-o", result, "--overwrite", "--progress", "none"], ranks=ranks, patience=300.0
             )
             self.assert_code(outcome, 0)
@@ -135,7 +136,7 @@ class RecipesTest(FolderTest):
                 return
             result = self.folder / "small.h5"
             settings = settings_of_small_run(document)
-            outcome = run(["run", recipe, "-o", result, "--overwrite", "--progress", "none", *settings])
+            outcome = ask(["run", recipe, "-o", result, "--overwrite", "--progress", "none", *settings])
             # The claims refer to the full run and may fail.
             self.assertIn(outcome.code, (0, 1), outcome.text)
             with h5py.File(result) as file:
@@ -147,8 +148,9 @@ class RecipesTest(FolderTest):
 
     def assert_figure(self, result, stem):
         """Draw the figure of a result and check that the files are not empty."""
-        # In this process, because starting Python with its libraries takes longer than most of the runs.
-        self.assertEqual(figure.main([str(result), "-o", str(stem)]), 0)
+        # In this process, because starting Python, or drawing the first figure, takes longer than most of the runs.
+        with RunResult(result) as opened:
+            save(draw(opened), stem)
         matplotlib.pyplot.close("all")
         picture = stem.with_suffix(".png").read_bytes()
         self.assertTrue(picture.startswith(b"\x89PNG"))

@@ -47,6 +47,17 @@ esac
 """
 
 
+# Instead of the scripts of analysis/ where their output is not asked for: Python starts without its slow libraries.
+STUBS = {
+    "figure.py": """import sys
+for ending in (".png", ".pdf") if sys.argv[1] != "--check" else ():
+    open(sys.argv[3] + ending, "w")
+""",
+    "claims_table.py": "import sys\nprint('1 PASS, 0 FAIL' if '--count' in sys.argv else '')\n",
+    "report.py": "",
+}
+
+
 def write_script(path, text):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
@@ -88,6 +99,10 @@ class ReproduceTest(unittest.TestCase):
         path = self.root / "experiments" / f"{name}.toml"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
+
+    def leave_out_figures(self):
+        for name, text in STUBS.items():
+            (self.root / "analysis" / name).write_text(text)
 
     def set_cores(self, number):
         write_script(self.root / "bin" / "nproc", f"#!/bin/sh\necho {number}\n")
@@ -143,13 +158,15 @@ class ReproduceTest(unittest.TestCase):
         self.assertIn("limebeer2020-fig9", (self.root / "results" / "report.html").read_text())
 
     def test_as_many_runs_at_once_as_cores(self):
+        self.leave_out_figures()
         for name in ("meets-one", "meets-two"):
             self.add_recipe(f"ours/{name}")
         code, output = self.reproduce()
         self.assertEqual(code, 0, output)
-        self.assertIn("claims: 4 PASS, 0 FAIL", output)
+        self.assertEqual(output.count("1 PASS, 0 FAIL"), 4, output)
 
     def test_runs_on_several_ranks_and_named_recipes_are_sequential(self):
+        self.leave_out_figures()
         names = ("ours/alone-one", "ours/alone-two")
         for name in names:
             self.add_recipe(name)
@@ -160,6 +177,7 @@ class ReproduceTest(unittest.TestCase):
             self.assertIn("ranks: 2\n", self.log(names[0]))
 
     def test_a_recipe_named_in_several_ways_runs_once(self):
+        self.leave_out_figures()
         outside = self.root / "elsewhere" / "mine.toml"
         outside.parent.mkdir()
         outside.write_text(RECIPE)
@@ -226,12 +244,14 @@ class ReproduceTest(unittest.TestCase):
         self.assertFalse((self.root / "results").exists())
 
     def test_inside_a_slurm_job_it_uses_srun(self):
+        self.leave_out_figures()
         write_script(self.root / "bin" / "srun", '#!/bin/bash\necho "srun $1 $2 $3"\nshift 3\n"$@"\n')
         code, output = self.reproduce("limebeer2020/fig9", SLURM_JOB_ID="7", SLURM_NTASKS="5")
         self.assertEqual(code, 0, output)
         self.assertIn("srun --mpi=pmix -n 5", self.log("limebeer2020/fig9"))
 
     def test_a_signal_ends_the_runs_and_the_script(self):
+        self.leave_out_figures()
         sleepers = ("sleeps-one", "sleeps-two")
         for name in sleepers:
             self.add_recipe(f"ours/{name}")
