@@ -19,6 +19,7 @@ from program import (
     MPI_SETTINGS,
     OSCILLATOR,
     FolderTest,
+    ask,
     ask_all,
     changed,
     checkpoints_of,
@@ -281,11 +282,11 @@ class StudiesTest(ResumeTest):
             study={"kind": "ensemble", "realisations": 33},
         )
         path, result = self.fresh(warm)
-        outcome = run(["run", path, "-o", result, "--progress", "none", "--wall-time", "1e-6"])
+        outcome = ask(["run", path, "-o", result, "--progress", "none", "--wall-time", "1e-6"])
         times = 0
         while outcome.code == 85 and times < 10:
             times += 1
-            outcome = run(["resume", result, "--progress", "none", "--wall-time", "1e-6"])
+            outcome = ask(["resume", result, "--progress", "none", "--wall-time", "1e-6"])
         self.assert_code(outcome, 0)
         self.assertEqual(times, 4)
         _, whole = self.fresh(warm, "whole")
@@ -357,11 +358,11 @@ class StudiesTest(ResumeTest):
         for checkpoint, ranks in ((every[0], 3), (every[-1], 1)):
             self.assert_resumes(result, checkpoint, ranks)
         path, again = self.fresh(recipe)
-        outcome = run(["run", path, "-o", again, "--progress", "none", "--wall-time", "1e-6"])
+        outcome = ask(["run", path, "-o", again, "--progress", "none", "--wall-time", "1e-6"])
         times = 0
         while outcome.code == 85 and times < 100:
             times += self.holds_pieces(checkpoints_of(again)[-1])
-            outcome = run(["resume", again, "--progress", "none", "--wall-time", "1e-6"])
+            outcome = ask(["resume", again, "--progress", "none", "--wall-time", "1e-6"])
         self.assert_code(outcome, 0)
         self.assertEqual(times, len(steps))
         self.assert_same_bits(again, result)
@@ -603,10 +604,10 @@ class StoppedTest(ResumeTest):
     def test_a_limit_that_is_too_short_makes_progress(self):
         path, result = self.fresh(changed(LONG, time={"steps": 3000}))
         steps = []
-        outcome = run(["run", path, "-o", result, "--progress", "none", "--wall-time", "1e-6"])
+        outcome = ask(["run", path, "-o", result, "--progress", "none", "--wall-time", "1e-6"])
         while outcome.code == 85 and len(steps) < 1000:
             steps.append(step_of(checkpoints_of(result)[-1]))
-            outcome = run(["resume", result, "--progress", "none", "--wall-time", "1e-6"])
+            outcome = ask(["resume", result, "--progress", "none", "--wall-time", "1e-6"])
             if len(steps) == 3:
                 break
         self.assertEqual(steps, sorted(set(steps)))

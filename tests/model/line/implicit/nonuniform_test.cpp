@@ -202,10 +202,12 @@ struct WholeSystem {
 TEST(MpiNonuniformLine, ANonlinearParticleOnItSolvesTheStageEquationsOfTheWhole) {
   constexpr double h = 0.4;
   constexpr int steps = 5;
+  RankSubset subset(5);
   for (const char* name : {"gauss(stages=1)", "gauss(stages=2)", "gauss(stages=3)", "gauss(stages=4)",
                            "lobatto(stages=3)", "lobatto(stages=4)"}) {
     for (const FarEnd far_end : {FarEnd::fixed, FarEnd::free, FarEnd::matched}) {
       for (const int sites : {1, 85}) {
+        if (!subset.takes_next()) continue;
         SCOPED_TRACE(testing::Message() << name << ", far end " << static_cast<int>(far_end) << ", " << sites);
         const auto scheme = std::get<PartitionedRungeKutta>(method_case(name).scheme);
         Problem problem = make_problem(nonuniform_site, far_end, sites, 0.8);
@@ -225,11 +227,13 @@ TEST(MpiNonuniformLine, ANonlinearParticleOnItSolvesTheStageEquationsOfTheWhole)
 }
 
 TEST(MpiNonuniformLine, UniformSitesAgreeWithTheUniformLine) {
+  RankSubset subset(4);
   for (const FarEnd far_end : {FarEnd::fixed, FarEnd::free, FarEnd::matched}) {
     for (const std::int64_t sites : {1, 90, 300}) {
       SCOPED_TRACE(testing::Message() << "far end " << static_cast<int>(far_end) << ", " << sites << " sites");
       for (const Scheme& scheme : {Scheme(one_stage(schemes()[1].b, schemes()[1].a)),
                                    method_case("gauss(stages=3)").scheme, method_case("lobatto(stages=4)").scheme}) {
+        if (!subset.takes_next()) continue;
         Problem uniform = make_problem({}, far_end, sites, 0.8);
         Problem nonuniform = make_problem([](std::int64_t) { return LineSite{1.3, 2.9}; }, far_end, sites, 0.8);
         const PhasePoint expected = run(uniform, scheme, 0.3, 50), actual = run(nonuniform, scheme, 0.3, 50);
@@ -242,8 +246,10 @@ TEST(MpiNonuniformLine, UniformSitesAgreeWithTheUniformLine) {
 }
 
 TEST(MpiNonuniformLine, GaussConservesTheEnergyOfALinearSystem) {
+  RankSubset subset(4);
   for (const FarEnd far_end : {FarEnd::fixed, FarEnd::free}) {
     for (const char* name : {"gauss(stages=1)", "gauss(stages=2)", "gauss(stages=4)"}) {
+      if (!subset.takes_next()) continue;
       Problem problem = make_problem(nonuniform_site, far_end, 150, 0.0);
       const double before = problem.energies().total();
       run(problem, method_case(name).scheme, 0.4, 1000);
