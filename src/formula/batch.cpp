@@ -105,44 +105,58 @@ void apply_to_batch(Operation operation, double* result, const double* a, const 
   for (std::size_t i = 0; i < points; ++i) result[i] = evaluate(operation, a[i], b[i], c[i]);
 }
 
-FormulaBytecode lowered_bytecode(const ExpressionGraph& graph, Expression output) {
-  const LoweredExpressions lowered(graph, std::vector<Expression>{output});
-  return bytecode_of(lowered.graph(), lowered.outputs(), 1);
-}
-
 }  // namespace
 
-FormulaBatch::FormulaBatch(const ExpressionGraph& graph, const FormulaOutput& output)
-    : program_(graph, std::span(&output, 1), 1), bytecode_(lowered_bytecode(graph, output.expression)) {
+FormulaBatch::FormulaBatch(const ExpressionGraph& graph, std::span<const FormulaOutput> outputs, int variables)
+    : program_(graph, outputs, variables),
+      bytecode_(lowered_bytecode(graph, outputs, variables)),
+      variables_(bytecode_.variables),
+      outputs_(outputs.size()) {
   memory_.resize(points * (bytecode_.first_result() + bytecode_.instructions.size()));
   double* slot = memory_.data() + points * bytecode_.variables;
   for (const double constant : bytecode_.constants) slot = std::fill_n(slot, points, constant);
 }
 
 void FormulaBatch::run(std::span<const double> x, std::span<double> values) const {
-  std::size_t i = 0;
-  for (; i + points <= x.size(); i += points) run_batch(x.data() + i, values.data() + i);
-  if (i == x.size()) return;
-  double rest[points] = {}, of_rest[points];
-  std::copy(x.begin() + static_cast<std::ptrdiff_t>(i), x.end(), rest);
-  run_batch(rest, of_rest);
-  std::copy_n(of_rest, x.size() - i, values.data() + i);
+  constexpr std::size_t few = 8;
+  const std::size_t count = values.size() / outputs_.size();
+  for (std::size_t first = 0; first < count; first += points) {
+    const std::size_t size = std::min(points, count - first);
+    if (size > few) {
+      run_batch(x.data(), values.data(), count, first, size);
+    } else {
+      for (std::size_t i = first; i < count; ++i) run_point(x.data(), values.data(), count, i);
+    }
+  }
 }
 
-void FormulaBatch::run_batch(const double* x, double* values) const {
-  std::copy_n(x, points, memory_.data());
-  double* result = memory_.data() + points * bytecode_.first_result();
+void FormulaBatch::run_batch(const double* x, double* values, std::size_t count, std::size_t first,
+                             std::size_t size) const {
   const auto slot = [this](std::size_t number) { return memory_.data() + points * number; };
+  for (std::size_t v = 0; v < variables_.size(); ++v) {
+    double* const end = std::copy_n(x + v * count + first, size, slot(v));
+    std::fill_n(end, points - size, 0.0);
+  }
+  double* result = slot(bytecode_.first_result());
   for (const FormulaBytecode::Instruction& instruction : bytecode_.instructions) {
     apply_to_batch<points>(instruction.operation, result, slot(instruction.a), slot(instruction.b),
                            slot(instruction.c));
     result += points;
   }
-  std::copy_n(slot(bytecode_.outputs.front()), points, values);
-  for (std::size_t i = 0; i < points; ++i) {
-    if (!std::isfinite(values[i])) [[unlikely]]
-      values[i] = program_.run(x + i);
+  for (std::size_t o = 0; o < outputs_.size(); ++o) {
+    double* const value = values + o * count + first;
+    std::copy_n(slot(bytecode_.outputs[o]), size, value);
+    for (std::size_t i = 0; i < size; ++i) {
+      if (!std::isfinite(value[i])) [[unlikely]]
+        run_point(x, values, count, first + i);
+    }
   }
+}
+
+void FormulaBatch::run_point(const double* x, double* values, std::size_t count, std::size_t point) const {
+  for (std::size_t v = 0; v < variables_.size(); ++v) variables_[v] = x[v * count + point];
+  program_.run(variables_.data(), outputs_.data());
+  for (std::size_t o = 0; o < outputs_.size(); ++o) values[o * count + point] = outputs_[o];
 }
 
 }  // namespace bathline

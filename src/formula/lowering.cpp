@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "formula/program.hpp"
+
 namespace bathline {
 
 namespace {
@@ -102,6 +104,15 @@ Expression LoweredExpressions::fuse(const ExpressionGraph::Node& node, const std
     return fused(multiply_subtract, factor(node.a).a, factor(node.a).b, node.b);
   }
   return fused(node.operation, node.a, node.b, node.c);
+}
+
+FormulaBytecode lowered_bytecode(const ExpressionGraph& graph, std::span<const FormulaOutput> outputs, int variables) {
+  std::vector<Expression> expressions;
+  for (const FormulaOutput& output : outputs) expressions.push_back(output.expression);
+  const LoweredExpressions lowered(graph, expressions);
+  FormulaBytecode bytecode = bytecode_of(lowered.graph(), lowered.outputs(), variables);
+  if (bytecode.instructions.size() > FormulaProgram::max_instructions) throw FormulaTooLarge();
+  return bytecode;
 }
 
 }  // namespace bathline

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "formula/bytecode.hpp"
 #include "formula/expression.hpp"
 
 namespace bathline {
@@ -25,5 +26,8 @@ class LoweredExpressions {
   ExpressionGraph products_, fused_;
   std::vector<Expression> outputs_;
 };
+
+/// The bytecode of the lowered expressions. Throws FormulaTooLarge where a program may not be so long.
+FormulaBytecode lowered_bytecode(const ExpressionGraph& graph, std::span<const FormulaOutput> outputs, int variables);
 
 }  // namespace bathline

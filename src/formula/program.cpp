@@ -8,20 +8,6 @@
 
 namespace bathline {
 
-namespace {
-
-/// The bytecode of the lowered expressions.
-FormulaBytecode lowered_bytecode(const ExpressionGraph& graph, std::span<const FormulaOutput> outputs, int variables) {
-  std::vector<Expression> expressions;
-  for (const FormulaOutput& output : outputs) expressions.push_back(output.expression);
-  const LoweredExpressions lowered(graph, expressions);
-  FormulaBytecode bytecode = bytecode_of(lowered.graph(), lowered.outputs(), variables);
-  if (bytecode.instructions.size() > FormulaProgram::max_instructions) throw FormulaTooLarge();
-  return bytecode;
-}
-
-}  // namespace
-
 FormulaProgram::FormulaProgram(const ExpressionGraph& graph, std::span<const FormulaOutput> outputs, int variables)
     : bytecode_(lowered_bytecode(graph, outputs, variables)),
       code_(jit_compile(bytecode_)),

@@ -1,9 +1,19 @@
-// Gradients of a potential at many points at once.
+// Derivatives of a potential at many points at once.
 #pragma once
+
+#include <Eigen/Core>
 
 namespace bathline {
 
-/// Implemented by potentials that compute their gradients at many points faster together than one by one.
+/// Implemented by potentials that compute their Hessians at many points faster together than one by one.
+class BatchedHessian {
+ public:
+  virtual ~BatchedHessian() = default;
+  /// At the columns of `q`, side by side, with the bits of Potential::hessian.
+  virtual void hessians(const Eigen::MatrixXd& q, Eigen::MatrixXd& hessians) const = 0;
+};
+
+/// The same for gradients.
 class BatchedGradient {
  public:
   virtual ~BatchedGradient() = default;

@@ -16,6 +16,8 @@ class NumberAt {
 
   double value() const { return value_; }
   Bound bound() const { return bound_; }
+  /// Its parts between dots, as they were given.
+  const std::vector<std::string>& path() const { return path_; }
   /// The name of the environment that has it; empty where it is of the system.
   const std::string& environment() const { return environment_; }
   /// Replaces it in a recipe with the same keys. The value is not checked.

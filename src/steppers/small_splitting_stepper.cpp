@@ -2,6 +2,8 @@
 // Tested by tests/steppers/explicit_stepper_test.cpp.
 #include "steppers/small_splitting_stepper.hpp"
 
+#include <algorithm>
+
 #include "steppers/time_blocking.hpp"
 #include "steppers/splitting_kernel.hpp"
 
@@ -269,13 +271,15 @@ class SmallSplittingStepper final : public Stepper {
   template <Drag drag, bool has_environments>
   void advance_steps(int steps, const AdvanceHints& ahead) {
     FixedVector<N> q = q_, p = p_;
-    const bool is_recorded = path_ != nullptr;
+    const auto is_kick = [](const SubstepOp<N>& op) { return op.is_kick; };
+    const auto points = static_cast<std::size_t>(steps * std::ranges::count_if(substep_ops_, is_kick));
+    double* recorded = path_ != nullptr ? path_->append(points) : nullptr;
     for (int step = 0; step < steps; ++step) {
       if constexpr (drag == Drag::noisy) draw_impulse();
       for (const SubstepOp<N>& op : substep_ops_) {
         if (op.is_kick) {
           kick<drag, has_environments>(op, q, p);
-          if (is_recorded) record(q, damped_kick_.velocity(p));
+          if (recorded != nullptr) recorded = record(q, damped_kick_.velocity(p), recorded);
         } else {
           const FixedVector<N> velocity = damped_kick_.velocity(p);
           if constexpr (has_environments) {
@@ -295,12 +299,8 @@ class SmallSplittingStepper final : public Stepper {
     p_ = p;
   }
 
-  void record(const FixedVector<N>& q, const FixedVector<N>& v) {
-    double* const point = path_->append();
-    for (int i = 0; i < N; ++i) {
-      point[i] = q[i];
-      point[N + i] = v[i];
-    }
+  static double* record(const FixedVector<N>& q, const FixedVector<N>& v, double* point) {
+    return std::copy_n(v.begin(), N, std::copy_n(q.begin(), N, point));
   }
 
   void draw_impulse() {

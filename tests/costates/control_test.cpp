@@ -29,7 +29,13 @@ TEST(Control, SplinesReproducePolynomialsOfTheirDegree) {
     for (int i = 0; i < basis.size(); ++i) values[i] = polynomial(basis.node(i));
     const Control control = spline(degree, 7, end, basis.interpolate(values));
     const ControlledDrive drive(1, nullptr, {control});
+    // The spline whose numbers are its nodes is the identity (Marsden).
+    Eigen::VectorXd nodes(basis.size());
+    for (int i = 0; i < basis.size(); ++i) nodes[i] = basis.node(i);
     for (const double t : {0.0, 0.3, 1.7, 2.4, end}) {
+      if (degree > 0) {
+        EXPECT_NEAR(spline(degree, 7, end, nodes).value(t), t, 1e-13);
+      }
       EXPECT_NEAR(control.value(t), polynomial(t), 1e-12);
       Eigen::VectorXd slope;
       drive.rate(t, slope);

@@ -194,6 +194,25 @@ TEST(FormulaProgram, PropagatesNaN) {
   }
 }
 
+TEST(FormulaBatch, HasTheBitsOfTheProgramInSeveralVariables) {
+  ExpressionGraph graph;
+  const FormulaNames names = {{"x", graph.variable(0)}, {"y", graph.variable(1)}};
+  const FormulaOutput outputs[] = {parse_formula("x/y", names, graph), parse_formula("x^2*exp(y) - 1", names, graph)};
+  const FormulaBatch batch(graph, outputs, 2);
+  for (const std::size_t count : {1u, 8u, 9u, 64u, 67u, 200u}) {
+    std::vector<double> variables, values(2 * count, 7.0);
+    for (std::size_t i = 0; i < 2 * count; ++i) variables.push_back(i % 7 == 6 ? 0.0 : 0.1 * static_cast<double>(i));
+    batch.run(variables, values);
+    for (std::size_t i = 0; i < count; ++i) {
+      const double here[] = {variables[i], variables[count + i]};
+      double expected[2];
+      batch.program().run(here, expected);
+      for (std::size_t o = 0; o < 2; ++o)
+        EXPECT_EQ(std::bit_cast<std::uint64_t>(values[o * count + i]), std::bit_cast<std::uint64_t>(expected[o]));
+    }
+  }
+}
+
 TEST(FormulaBatch, HasTheBitsOfTheProgramAtEveryPoint) {
   RandomNumbers random(11);
   std::vector<double> x;

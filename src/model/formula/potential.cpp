@@ -23,4 +23,13 @@ FormulaPotential::FormulaPotential(ExpressionGraph& graph, Expression value, int
       hessian_(graph, hessian_of(graph, value, 0, size), size),
       is_quadratic_(is_quadratic_form(graph, value, size)) {}
 
+void FormulaPotential::hessians(const Eigen::MatrixXd& q, Eigen::MatrixXd& hessians) const {
+  const Eigen::MatrixXd points = q.transpose();
+  Eigen::MatrixXd values(q.cols(), q.rows() * q.rows());
+  const auto count = [](const Eigen::MatrixXd& matrix) { return static_cast<std::size_t>(matrix.size()); };
+  hessian_.run({points.data(), count(points)}, {values.data(), count(values)});
+  hessians.resize(q.rows(), q.rows() * q.cols());
+  Eigen::Map<Eigen::MatrixXd>(hessians.data(), values.cols(), values.rows()) = values.transpose();
+}
+
 }  // namespace bathline

@@ -1,7 +1,8 @@
 // Potentials given by formulas.
 #pragma once
 
-#include "formula/program.hpp"
+#include "formula/batch.hpp"
+#include "model/batched_gradient.hpp"
 #include "model/potential.hpp"
 
 namespace bathline {
@@ -11,7 +12,7 @@ namespace bathline {
 bool is_quadratic_form(ExpressionGraph& graph, Expression value, int size);
 
 /// V(q) as an expression in the first `size` variables of a graph. Derivatives are exact.
-class FormulaPotential final : public Potential {
+class FormulaPotential final : public Potential, public BatchedHessian {
  public:
   /// Throws FormulaTooLarge.
   FormulaPotential(ExpressionGraph& graph, Expression value, int size);
@@ -25,12 +26,14 @@ class FormulaPotential final : public Potential {
     // Eigen's resize divides to check for overflow, which takes longer than a short formula.
     if (hessian.rows() != q.size() || hessian.cols() != q.size()) [[unlikely]]
       hessian.resize(q.size(), q.size());
-    hessian_.run(q.data(), hessian.data());
+    hessian_.program().run(q.data(), hessian.data());
   }
+  void hessians(const Eigen::MatrixXd& q, Eigen::MatrixXd& hessians) const override;
   bool is_quadratic() const override { return is_quadratic_; }
 
  private:
-  FormulaProgram value_, gradient_, hessian_;
+  FormulaProgram value_, gradient_;
+  FormulaBatch hessian_;
   bool is_quadratic_;
 };
 

@@ -21,6 +21,12 @@ FormulaScope scope_of(const CostVariables& variables) {
   return scope;
 }
 
+/// All numbers of a matrix.
+template <class Matrix>
+auto numbers_of(Matrix& matrix) {
+  return std::span(matrix.data(), static_cast<std::size_t>(matrix.size()));
+}
+
 bool is_smooth(const Section& section, const std::string& key, const FormulaScope& scope, Expression expression,
                Mistakes& mistakes, std::size_t index = 0) {
   if (!scope.graph.is_piecewise(expression)) return true;
@@ -59,20 +65,23 @@ std::vector<std::string> CostVariables::names() const {
 
 Eigen::VectorXd CostVariables::at(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t,
                                   const Eigen::VectorXd& controls) const {
-  Eigen::MatrixXd all;
-  set(q, v, Eigen::VectorXd::Constant(1, t), controls, all);
+  Eigen::VectorXd all(size());
+  all << q, v, t, controls,
+      Eigen::Map<const Eigen::VectorXd>(parameter_values_.data(), static_cast<Eigen::Index>(parameter_values_.size()));
   return all;
 }
 
 void CostVariables::set(const Eigen::MatrixXd& q, const Eigen::MatrixXd& v, const Eigen::VectorXd& t,
-                        const Eigen::MatrixXd& controls_there, Eigen::MatrixXd& variables) const {
-  variables.resize(size(), t.size());
-  variables.topRows(dofs_) = q;
-  variables.middleRows(dofs_, dofs_) = v;
-  variables.row(time()) = t.transpose();
-  variables.middleRows(controls(), controls_there.rows()) = controls_there;
+                        const ControlledDrive* controls_there, Eigen::MatrixXd& variables) const {
+  variables.resize(t.size(), size());
+  variables.leftCols(dofs_) = q.transpose();
+  variables.middleCols(dofs_, dofs_) = v.transpose();
+  variables.col(time()) = t;
+  for (Eigen::Index i = 0; controls_there != nullptr && i < t.size(); ++i) {
+    variables.row(i).segment(controls(), parameters() - controls()) = controls_there->values(t[i]).transpose();
+  }
   for (std::size_t p = 0; p < parameter_values_.size(); ++p) {
-    variables.row(parameters() + static_cast<Eigen::Index>(p)).setConstant(parameter_values_[p]);
+    variables.col(parameters() + static_cast<Eigen::Index>(p)).setConstant(parameter_values_[p]);
   }
 }
 
@@ -89,8 +98,9 @@ std::optional<CostFormula> CostFormula::read(const Section& section, const std::
   const std::span<const double> values(start.data(), static_cast<std::size_t>(start.size()));
   if (!check_finite(section, key, "the formula", scope, {*formula}, values, mistakes, index)) return std::nullopt;
   try {
-    FormulaProgram value(scope.graph, {&*formula, 1}, scope.variables);
-    FormulaProgram gradient(scope.graph, gradient_of(scope.graph, *formula, 0, scope.variables), scope.variables);
+    const FormulaOutput output(*formula);
+    FormulaBatch value(scope.graph, {&output, 1}, scope.variables);
+    FormulaBatch gradient(scope.graph, gradient_of(scope.graph, *formula, 0, scope.variables), scope.variables);
     return CostFormula(std::move(value), std::move(gradient),
                        scope.graph.depends(*formula, static_cast<int>(variables.time())));
   } catch (const FormulaTooLarge& error) {
@@ -99,15 +109,20 @@ std::optional<CostFormula> CostFormula::read(const Section& section, const std::
   return std::nullopt;
 }
 
-void CostFormula::gradients(const Eigen::MatrixXd& variables, Eigen::MatrixXd& gradients) const {
-  gradients.resize(variables.rows(), variables.cols());
-  for (Eigen::Index i = 0; i < variables.cols(); ++i) gradient_.run(variables.col(i).data(), gradients.col(i).data());
+void CostFormula::values(const Eigen::MatrixXd& variables, Eigen::VectorXd& values) const {
+  values.resize(variables.rows());
+  value_.run(numbers_of(variables), numbers_of(values));
 }
 
-ParameterForces::ParameterForces(const Section& section, const CostVariables& variables, Mistakes& mistakes) {
-  const int dofs = static_cast<int>(variables.velocities());
-  const int first = static_cast<int>(variables.parameters());
-  const int count = static_cast<int>(variables.parameter_names().size());
+void CostFormula::gradients(const Eigen::MatrixXd& variables, Eigen::MatrixXd& gradients) const {
+  gradients.resizeLike(variables);
+  gradient_.run(numbers_of(variables), numbers_of(gradients));
+}
+
+ParameterForces::ParameterForces(const Section& section, const CostVariables& variables, Mistakes& mistakes)
+    : parameters_(std::ssize(variables.parameter_names())), dofs_(variables.velocities()) {
+  const int dofs = static_cast<int>(dofs_), first = static_cast<int>(variables.parameters());
+  const int count = static_cast<int>(parameters_);
   FormulaScope scope = scope_of(variables);
   const auto read = [&](const std::string& key, std::size_t index) {
     const std::optional<Expression> formula = read_formula(section, key, scope, mistakes, index);
@@ -137,18 +152,24 @@ ParameterForces::ParameterForces(const Section& section, const CostVariables& va
   if (section.has("drive_file")) depends_on_time_ = true;
 }
 
+void ParameterForces::by_parameter(const Eigen::MatrixXd& variables, Eigen::MatrixXd& by_parameter) const {
+  by_parameter.setZero(variables.rows(), parameters_ * dofs_);
+  values_.resizeLike(by_parameter);
+  for (std::size_t part = 0; part < derivatives_.size(); ++part) {
+    derivatives_[part].run(numbers_of(variables), numbers_of(values_));
+    by_parameter += signs_[part] * values_;
+  }
+}
+
 void ParameterForces::pull_back(const Eigen::MatrixXd& variables, const Eigen::MatrixXd& by_force,
                                 Eigen::VectorXd& slopes) const {
-  for (Eigen::Index state = variables.cols(); state-- > 0;) {
-    for (std::size_t part = 0; part < derivatives_.size(); ++part) {
-      values_.resize(static_cast<std::size_t>(derivatives_[part].outputs()));
-      derivatives_[part].run(variables.col(state).data(), values_.data());
-      const double* by_parameter = values_.data();
-      for (Eigen::Index i = 0; i < by_force.rows(); ++i) {
-        const double factor = signs_[part] * by_force(i, state);
-        for (double& slope : slopes) slope += factor * *by_parameter++;
-      }
+  by_parameter(variables, sum_);
+  for (Eigen::Index p = 0; p < parameters_; ++p) {
+    double slope = slopes[p];
+    for (Eigen::Index state = variables.rows(); state-- > 0;) {
+      for (Eigen::Index i = 0; i < dofs_; ++i) slope += by_force(i, state) * sum_(state, i * parameters_ + p);
     }
+    slopes[p] = slope;
   }
 }
 

@@ -6,12 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "formula/program.hpp"
+#include "formula/batch.hpp"
 #include "model/particle_system.hpp"
 #include "recipe/mistakes.hpp"
 #include "recipe/section.hpp"
 
 namespace bathline {
+
+class ControlledDrive;
 
 /// What costs are formulas of, one after the other: positions, velocities, the time, the values of the controls, and
 /// the numbers of `parameters` of the system.
@@ -30,9 +32,10 @@ class CostVariables {
   std::vector<std::string> names() const;
   Eigen::VectorXd at(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t,
                      const Eigen::VectorXd& controls) const;
-  /// The same of many states, a column for each.
+  /// Sets `variables` to those of many states, given as columns, a row for each, with the controls of a run, nullptr
+  /// without any.
   void set(const Eigen::MatrixXd& q, const Eigen::MatrixXd& v, const Eigen::VectorXd& t,
-           const Eigen::MatrixXd& controls, Eigen::MatrixXd& variables) const;
+           const ControlledDrive* controls, Eigen::MatrixXd& variables) const;
 
  private:
   Eigen::Index dofs_;
@@ -49,19 +52,20 @@ class CostFormula {
                                          const ParticleSystem& system, Mistakes& mistakes, std::size_t index = 0,
                                          bool must_be_smooth = true);
 
-  double value(const Eigen::Ref<const Eigen::VectorXd>& variables) const { return value_.run(variables.data()); }
+  double value(const Eigen::VectorXd& variables) const { return value_.program().run(variables.data()); }
   void gradient(const Eigen::VectorXd& variables, Eigen::VectorXd& gradient) const {
     gradient.resize(variables.size());
-    gradient_.run(variables.data(), gradient.data());
+    gradient_.program().run(variables.data(), gradient.data());
   }
-  /// Those of many states, a column for each.
+  /// Those of many states, a row for each.
+  void values(const Eigen::MatrixXd& variables, Eigen::VectorXd& values) const;
   void gradients(const Eigen::MatrixXd& variables, Eigen::MatrixXd& gradients) const;
   bool depends_on_time() const { return depends_on_time_; }
 
  private:
-  CostFormula(FormulaProgram value, FormulaProgram gradient, bool depends_on_time)
+  CostFormula(FormulaBatch value, FormulaBatch gradient, bool depends_on_time)
       : value_(std::move(value)), gradient_(std::move(gradient)), depends_on_time_(depends_on_time) {}
-  FormulaProgram value_, gradient_;
+  FormulaBatch value_, gradient_;
   bool depends_on_time_;
 };
 
@@ -71,16 +75,20 @@ class ParameterForces {
   /// Those of `V`, `force` and `drive` in the section of the system, which has been read without mistakes. Adds a
   /// mistake where one of them is piecewise.
   ParameterForces(const Section& section, const CostVariables& variables, Mistakes& mistakes);
-  /// slopes[p] += by_force . df/dp in some states, a column of `variables` and of `by_force` for each, the last first.
+  /// df/dp in some states, given as rows of `variables`: a row for each, of degree of freedom i and parameter p in the
+  /// column i P + p.
+  void by_parameter(const Eigen::MatrixXd& variables, Eigen::MatrixXd& by_parameter) const;
+  /// slopes[p] += by_force . df/dp, summed over the states, the last first; `by_force` has a column for each.
   void pull_back(const Eigen::MatrixXd& variables, const Eigen::MatrixXd& by_force, Eigen::VectorXd& slopes) const;
   /// Whether a formula depends on the time.
   bool depends_on_time() const { return depends_on_time_; }
 
  private:
-  std::vector<FormulaProgram> derivatives_;  // one for V, force and drive: by dof, then by parameter
+  Eigen::Index parameters_, dofs_;
+  std::vector<FormulaBatch> derivatives_;  // one for V, force and drive: by dof, then by parameter
   std::vector<double> signs_;
   bool depends_on_time_ = false;
-  mutable std::vector<double> values_;
+  mutable Eigen::MatrixXd values_, sum_;
 };
 
 }  // namespace bathline

@@ -3,7 +3,6 @@
 #include "steppers/transposed/co_stepper.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <stdexcept>
 
 #include "model/lumped/lumped.hpp"
@@ -71,11 +70,17 @@ TransposedForces::TransposedForces(const Problem& problem)
       by_v_(-problem.damping().transpose()) {
   constexpr Index small = 16;
   is_sparse_ = n_ > small;
+  batched_ = is_sparse_ ? nullptr : dynamic_cast<const BatchedHessian*>(problem.system().potential.get());
 }
 
 void TransposedForces::begin(const ForcePoints& points) {
   points_ = &points;
   if (is_sparse_) return;
+  if (batched_ != nullptr) {
+    batched_->hessians(points.q, by_q_);
+    by_q_ = -by_q_;
+    if (!has_jacobians_) return;
+  }
   by_q_.resize(n_, n_ * points.q.cols());
   if (has_jacobians_) by_v_.resize(n_, n_ * points.q.cols());
   for (Index point = 0; point < points.q.cols(); ++point) evaluate(point, point);
@@ -92,17 +97,20 @@ void TransposedForces::go_to(Index point) {
 void TransposedForces::evaluate(Index point, Index place) {
   // Kicks that follow each other see the same positions.
   const double* const q = points_->q.data() + point * n_;
-  if (q_.size() == 0 || !std::equal(q_.begin(), q_.end(), q)) {
+  bool is_new = q_.size() == 0;
+  for (Index i = 0; i < q_.size(); ++i) is_new = is_new || q_[i] != q[i];
+  if (is_new) {
     q_ = points_->q.col(point);
     if (is_sparse_) {
       problem_.system().potential->sparse_hessian(q_, sparse_hessian_);
-    } else {
+    } else if (batched_ == nullptr) {
       problem_.system().potential->hessian(q_, hessian_);
     }
   }
-  if (!is_sparse_) {
-    std::transform(hessian_.data(), hessian_.data() + n_ * n_, by_q_.data() + place * n_ * n_, std::negate());
-  } else if (has_jacobians_) {
+  if (!is_sparse_ && batched_ == nullptr) {
+    double* const by_q = by_q_.data() + place * n_ * n_;
+    for (Index i = 0; i < n_ * n_; ++i) by_q[i] = -hessian_.data()[i];
+  } else if (is_sparse_ && has_jacobians_) {
     by_q_.setZero(n_, n_);
   }
   if (!has_jacobians_) return;
@@ -158,13 +166,19 @@ const ForcePoints& PathPoints::of_steps(std::int64_t first, std::int64_t steps) 
   points_.q.resize(n, total);
   points_.v.resize(n, total);
   double *q = points_.q.data(), *v = points_.v.data();
-  for (Index i = 0; i < total; ++i) {
-    const StepPoint& in_step = in_step_[static_cast<std::size_t>(i % count())];
-    const std::size_t point = static_cast<std::size_t>(first * count() + i) + 1;
-    points_.t[i] = (static_cast<double>(first + i / count()) + in_step.node) * run_.h;
-    points_.weight[i] = in_step.weight * run_.h;
-    q = std::copy_n(run_.path.q(point).data(), n, q);
-    v = std::copy_n((in_step.velocity_after ? run_.path.v(point) : run_.path.v_before(point)).data(), n, v);
+  const auto copy = [n](const RecordedPath::Vector& from, double*& to) {
+    for (Index i = 0; i < n; ++i) *to++ = from[i];
+  };
+  Index index = 0;
+  for (std::int64_t step = first; step < first + steps; ++step) {
+    for (const StepPoint& in_step : in_step_) {
+      const std::size_t point = static_cast<std::size_t>(first * count() + index) + 1;
+      points_.t[index] = (static_cast<double>(step) + in_step.node) * run_.h;
+      points_.weight[index] = in_step.weight * run_.h;
+      copy(run_.path.q(point), q);
+      copy(in_step.velocity_after ? run_.path.v(point) : run_.path.v_before(point), v);
+      ++index;
+    }
   }
   return points_;
 }

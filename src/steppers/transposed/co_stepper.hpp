@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 
+#include "model/batched_gradient.hpp"
 #include "model/problem.hpp"
 #include "steppers/stepper.hpp"
 #include "steppers/transposed/recorded_path.hpp"
@@ -159,7 +160,8 @@ class TransposedForces {
   const ForcePoints* points_ = nullptr;
   Eigen::Index n_, place_ = 0;  // of the current matrices among those below
   bool has_jacobians_, is_sparse_;
-  Eigen::MatrixXd by_q_, by_v_;  // side by side, of all points, or of the current one where matrices are sparse
+  const BatchedHessian* batched_;  // nullptr where Hessians are evaluated one by one
+  Eigen::MatrixXd by_q_, by_v_;    // side by side, of all points, or of the current one where matrices are sparse
   Eigen::VectorXd q_, v_;
   Eigen::MatrixXd hessian_, force_by_q_, force_by_v_, dense_;
   Eigen::SparseMatrix<double> sparse_hessian_;

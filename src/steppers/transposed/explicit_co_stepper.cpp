@@ -67,7 +67,13 @@ class ExplicitCoStepper final : public CoStepper {
   std::optional<Failure> pull_back(std::int64_t steps, Costate& costate) override {
     const bool is_root = problem_.communicator().is_root();
     State state;
-    if (is_root) state = {costate.alpha, costate.beta, slopes_.mass, slopes_.origin, slopes_.step};
+    if (is_root) {
+      state.alpha = costate.alpha;
+      state.beta = costate.beta;
+      state.mass = slopes_.mass;
+      state.origin = slopes_.origin;
+      state.step = slopes_.step;
+    }
     advance_in_blocks(steppers_, steps, {}, [&](int block) {
       for (std::int64_t left = is_root ? block : 0; left > 0;) {
         const std::int64_t count = std::min(left, points_.steps_at_once());

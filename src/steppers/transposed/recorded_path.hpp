@@ -26,10 +26,10 @@ class RecordedPath {
     to = std::copy(v.begin(), v.end(), to);
     if (has_gyrations()) std::copy(v_before.begin(), v_before.end(), to);
   }
-  /// Adds a point, whose numbers, q before v, are to be written to the address; without gyrations.
-  double* append() {
-    values_.resize(values_.size() + stride_);
-    return values_.data() + values_.size() - stride_;
+  /// Adds points, whose numbers, those of q before those of v, are to be written to the address; without gyrations.
+  double* append(std::size_t points = 1) {
+    values_.resize(values_.size() + points * stride_);
+    return values_.data() + values_.size() - points * stride_;
   }
   void add(const State& q, const State& v) { add(q, v, v); }
   /// Forgets all points; the next one has the index `first`, and `points` are expected.

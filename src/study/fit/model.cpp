@@ -23,12 +23,34 @@ std::optional<std::int64_t> whole_steps(double time, double h) {
 
 namespace {
 
-/// What observables are formulas of.
-VectorXd variables_at(const CostVariables& variables, const ParticleSystem& system, double time, const VectorXd& q,
-                      const VectorXd& v) {
-  const auto controls = controls_of(system);
-  return variables.at(q, v, time, controls ? controls->values(time) : VectorXd());
-}
+/// A case of an experiment, with other numbers in its recipe and perhaps a shorter step.
+struct ChangedCase {
+  Recipe recipe;
+  Mistakes mistakes = {};
+  Experiment experiment;
+  // Without mistakes:
+  const Case* this_case = nullptr;
+  double h = 0.0;
+  std::optional<CostVariables> variables = {};
+
+  ChangedCase(Recipe changed, const Program& program, int refinement)
+      : recipe(std::move(changed)), experiment(recipe, program, mistakes) {
+    if (!mistakes.empty()) return;
+    this_case = &experiment.cases().front();
+    h = this_case->step / refinement;
+    variables.emplace(experiment.system(), recipe.system);
+  }
+  Problem prepared(const ParticleSystem& system) const {
+    Problem problem = experiment.make_problem(*this_case, h, this_case->closed, system);
+    problem.prepare(experiment.seed());
+    return problem;
+  }
+  /// What observables are formulas of.
+  VectorXd state(double time, const VectorXd& q, const VectorXd& v) const {
+    const auto controls = controls_of(experiment.system());
+    return variables->at(q, v, time, controls ? controls->values(time) : VectorXd());
+  }
+};
 
 }  // namespace
 
@@ -47,6 +69,19 @@ FitModel::FitModel(Recipe recipe, const Program& program, const Case& this_case,
   Mistakes mistakes;
   const Experiment experiment(recipe_, program_, mistakes);
   has_tangents_ = mistakes.empty() && supports_tangents(experiment);
+  if (!has_tangents_) return;
+  const CostVariables variables(experiment.system(), recipe_.system);
+  forces_.emplace(recipe_.system, variables, mistakes);
+  if (!mistakes.empty()) forces_.reset();
+  const std::vector<std::string>& names = variables.parameter_names();
+  for (const FitParameter& parameter : parameters_) {
+    std::vector<Eigen::Index>& formulas = formulas_.emplace_back();
+    for (const NumberAt& place : parameter.places) {
+      const std::vector<std::string>& path = place.path();
+      if (path.size() != 3 || path[0] != "system" || path[1] != "parameters") continue;
+      formulas.push_back(std::find(names.begin(), names.end(), path[2]) - names.begin());
+    }
+  }
 }
 
 std::int64_t FitModel::steps() const {
@@ -81,16 +116,11 @@ Recipe FitModel::recipe_at(const VectorXd& x) const {
 }
 
 std::optional<VectorXd> FitModel::values_at(const VectorXd& x) const {
-  const Recipe recipe = recipe_at(x);
-  Mistakes mistakes;
-  const Experiment experiment(recipe, program_, mistakes);
-  if (!mistakes.empty()) return std::nullopt;
-  const Case& this_case = experiment.cases().front();
-  const CostVariables variables(experiment.system(), recipe.system);
-  const double h = this_case.step / refinement_;
-  Problem problem = experiment.make_problem(this_case, h, this_case.closed);
-  problem.prepare(experiment.seed());
-  const std::unique_ptr<Stepper> stepper = make_stepper(this_case.scheme, problem, h);
+  const ChangedCase here(recipe_at(x), program_, refinement_);
+  if (!here.mistakes.empty()) return std::nullopt;
+  const double h = here.h;
+  Problem problem = here.prepared(here.experiment.system());
+  const std::unique_ptr<Stepper> stepper = make_stepper(here.this_case->scheme, problem, h);
   const bool is_root = problem.communicator().is_root();
   VectorXd values(data_.count());
   Eigen::Index next = 0;
@@ -123,7 +153,7 @@ std::optional<VectorXd> FitModel::values_at(const VectorXd& x) const {
     if (!is_root) continue;
     const PathPoint point =
         is_at_step ? PathPoint{from.q, from.v} : hermite_interpolate(from, to, steps - static_cast<double>(first));
-    const VectorXd all = variables_at(variables, experiment.system(), time, point.q, point.v);
+    const VectorXd all = here.state(time, point.q, point.v);
     for (const CostFormula& formula : data_.formulas) {
       values[next] = data_.weight_at(next) * formula.value(all);
       ++next;
@@ -160,79 +190,100 @@ std::optional<Prediction> FitModel::predict_by_differences(const VectorXd& x) co
   return prediction;
 }
 
+std::optional<PathChange> FitModel::change_by(Eigen::Index j, const VectorXd& x, const FinishedRun& run,
+                                              const CostVariables& variables) const {
+  const FitParameter& parameter = parameters_[static_cast<std::size_t>(j)];
+  const std::vector<Eigen::Index>& formulas = formulas_[static_cast<std::size_t>(j)];
+  const ParticleSystem& system = run.problem.system();
+  if (forces_ && formulas.size() == parameter.places.size()) {
+    const VectorXd zero = VectorXd::Zero(system.size());
+    PathChange change{zero, zero, Eigen::MatrixXd::Zero(zero.size(), run.path.points() - 1)};
+    if (!run.problem.communicator().is_root()) return change;
+    const auto controls = controls_of(system);
+    PathPoints path(run);
+    Eigen::MatrixXd states, by_parameter;
+    const auto count = std::ssize(variables.parameter_names());
+    for (std::int64_t step = 0; step < run.steps; step += path.steps_at_once()) {
+      const ForcePoints& points = path.of_steps(step, std::min(path.steps_at_once(), run.steps - step));
+      variables.set(points.q, points.v, points.t, controls.get(), states);
+      forces_->by_parameter(states, by_parameter);
+      for (Eigen::Index i = 0; i < system.size(); ++i) {
+        auto accelerations = change.accelerations.row(i).segment(step * path.count(), points.t.size());
+        for (const Eigen::Index formula : formulas) {
+          accelerations += by_parameter.col(i * count + formula).transpose() / system.mass[i];
+        }
+      }
+    }
+    return change;
+  }
+  ChangedNumber number{x[j], parameter.scale, "", parameter.lower, parameter.upper};
+  for (const NumberAt& place : parameter.places) {
+    if (!place.environment().empty() && !run.problem.environments().empty()) {
+      number.environment = place.environment();
+    }
+  }
+  return change_on_path(run, number, [&](double value) -> std::optional<Problem> {
+    VectorXd changed = x;
+    changed[j] = value;
+    const ChangedCase other(recipe_at(changed), program_, refinement_);
+    if (!other.mistakes.empty()) return std::nullopt;
+    return other.prepared(other.experiment.system());
+  });
+}
+
 std::optional<Prediction> FitModel::predict_by_tangents(const VectorXd& x) const {
-  const Recipe recipe = recipe_at(x);
-  Mistakes mistakes;
-  const Experiment experiment(recipe, program_, mistakes);
-  if (!mistakes.empty()) return std::nullopt;
-  const Case& this_case = experiment.cases().front();
-  const double h = this_case.step / refinement_;
-  const auto make = [&](const Experiment& other, const ParticleSystem& system) {
-    Problem problem = other.make_problem(other.cases().front(), h, this_case.closed, system);
-    problem.prepare(other.seed());
-    return problem;
-  };
-  Problem problem = make(experiment, experiment.system());
+  const ChangedCase here(recipe_at(x), program_, refinement_);
+  if (!here.mistakes.empty()) return std::nullopt;
+  const Case& this_case = *here.this_case;
+  const double h = here.h;
+  Problem problem = here.prepared(here.experiment.system());
   const bool is_root = problem.communicator().is_root();
-  const CostVariables variables(experiment.system(), recipe.system);
   RecordedPath path(problem.q.size());
   if (is_root) path.add(problem.q, problem.velocity());
   const std::unique_ptr<Stepper> stepper = make_recording_stepper(this_case.scheme, problem, h, path);
   Prediction prediction{VectorXd::Zero(data_.count()), Eigen::MatrixXd::Zero(data_.count(), x.size())};
   std::vector<VectorXd> states;  // at the times of the data, on rank 0
-  std::int64_t done = 0;
-  Eigen::Index row = 0;
-  for (const double time : data_.times) {
-    const std::int64_t step = *whole_steps(time, h);
-    if (step > done && stepper->advance(step - done)) return std::nullopt;
-    done = step;
-    if (!is_root) continue;
-    states.push_back(variables_at(variables, experiment.system(), time, problem.q, problem.velocity()));
+  // Calls `at_time(row)` on rank 0 at all times of the data, the row of the first formula there; false where it fails.
+  const auto advance = [&](auto& run, const auto& at_time) {
+    std::int64_t done = 0;
+    Eigen::Index row = 0;
+    for (const double time : data_.times) {
+      const std::int64_t step = *whole_steps(time, h);
+      if (step > done && run.advance(step - done)) return false;
+      done = step;
+      if (is_root) at_time(time, row);
+      row += data_.weights.size();
+    }
+    return true;
+  };
+  const bool has_run = advance(*stepper, [&](double time, Eigen::Index row) {
+    states.push_back(here.state(time, problem.q, problem.velocity()));
     for (const CostFormula& formula : data_.formulas) {
       prediction.values[row] = data_.weight_at(row) * formula.value(states.back());
       ++row;
     }
-  }
-  const FinishedRun run{this_case.scheme, problem, path, done, h};
+  });
+  if (!has_run) return std::nullopt;
+  const FinishedRun run{this_case.scheme, problem, path, *whole_steps(data_.times.back(), h), h};
+  VectorXd gradient;
   for (Eigen::Index j = 0; j < x.size(); ++j) {
-    const FitParameter& parameter = parameters_[static_cast<std::size_t>(j)];
-    ChangedNumber number{x[j], parameter.scale, "", parameter.lower, parameter.upper};
-    for (const NumberAt& place : parameter.places) {
-      if (this_case.closed && !place.environment().empty()) number.environment = place.environment();
-    }
-    const auto with = [&](double value) {
-      VectorXd changed = x;
-      changed[j] = value;
-      return recipe_at(changed);
-    };
-    const std::optional<PathChange> change = change_on_path(run, number, [&](double value) -> std::optional<Problem> {
-      const Experiment other(with(value), program_, mistakes);
-      if (!mistakes.empty()) return std::nullopt;
-      return make(other, other.system());
-    });
+    const std::optional<PathChange> change = change_by(j, x, run, *here.variables);
     if (!change) return std::nullopt;
-    // The parameters of formulas that this one is.
-    const CostVariables moved(experiment.system(), with(x[j] + 1.0).system);
-    TangentRun tangent(run, *change, experiment.system(),
-                       [&](const ParticleSystem& system) { return make(experiment, system); });
-    done = row = 0;
-    for (std::size_t i = 0; i < data_.times.size(); ++i) {
-      const std::int64_t step = *whole_steps(data_.times[i], h);
-      if (step > done && tangent.advance(step - done)) return std::nullopt;
-      done = step;
-      if (!is_root) continue;
-      VectorXd change_of_state = VectorXd::Zero(variables.size()), gradient;
-      change_of_state.head(variables.time()) << tangent.q(), tangent.v();
-      for (std::size_t p = 0; p < variables.parameter_values().size(); ++p) {
-        change_of_state[variables.parameters() + static_cast<Eigen::Index>(p)] =
-            moved.parameter_values()[p] == variables.parameter_values()[p] ? 0.0 : 1.0;
-      }
+    TangentRun tangent(run, *change, here.experiment.system(),
+                       [&](const ParticleSystem& system) { return here.prepared(system); });
+    VectorXd change_of_state = VectorXd::Zero(here.variables->size());
+    for (const Eigen::Index formula : formulas_[static_cast<std::size_t>(j)]) {
+      change_of_state[here.variables->parameters() + formula] = 1.0;
+    }
+    const bool has_tangent = advance(tangent, [&](double, Eigen::Index row) {
+      change_of_state.head(here.variables->time()) << tangent.q(), tangent.v();
       for (const CostFormula& formula : data_.formulas) {
-        formula.gradient(states[i], gradient);
+        formula.gradient(states[static_cast<std::size_t>(row / data_.weights.size())], gradient);
         prediction.slopes(row, j) = data_.weight_at(row) * gradient.dot(change_of_state);
         ++row;
       }
-    }
+    });
+    if (!has_tangent) return std::nullopt;
   }
   const auto size = [](const auto& numbers) { return static_cast<std::size_t>(numbers.size()); };
   problem.communicator().broadcast(std::span<double>(prediction.values.data(), size(prediction.values)));

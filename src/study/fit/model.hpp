@@ -9,6 +9,7 @@
 #include "driver/experiment.hpp"
 #include "model/variation/cost.hpp"
 #include "recipe/number_at.hpp"
+#include "steppers/transposed/tangent_run.hpp"
 
 namespace bathline {
 
@@ -51,7 +52,8 @@ struct Prediction {
 /// Slopes are tangents (steppers/transposed/tangent_run). Where these are not supported, and between two steps, where
 /// the path is Hermite's polynomial (driver/quintic_hermite), slopes are central differences over 2 d, d = (3
 /// eps)^(1/3) of a parameter: their errors d^2/6 and eps/d, in units of its size, are then equal, 1e-11; one-sided ones
-/// of second order at a bound.
+/// of second order at a bound. What changes on the path is known exactly for parameters of smooth formulas of the
+/// system, and by differences for others.
 class FitModel {
  public:
   /// `program` and `data` must outlive it. Steps are those of the case, divided by `refinement`; `recipe` has the texts
@@ -71,6 +73,10 @@ class FitModel {
 
  private:
   std::optional<Prediction> predict_by_tangents(const Eigen::VectorXd& x) const;
+  /// What parameter `j` changes on the path of a run; nothing where a recipe with another value has mistakes.
+  /// @note Collective.
+  std::optional<PathChange> change_by(Eigen::Index j, const Eigen::VectorXd& x, const FinishedRun& run,
+                                      const CostVariables& variables) const;
   std::optional<Eigen::VectorXd> values_at(const Eigen::VectorXd& x) const;
   Recipe recipe_at(const Eigen::VectorXd& x) const;
   bool supports_tangents(const Experiment& experiment) const;
@@ -82,6 +88,8 @@ class FitModel {
   Recipe recipe_;  // of this case alone
   std::int64_t steps_ = 0;
   bool has_tangents_ = false;
+  std::optional<ParameterForces> forces_;            // nothing where formulas are not smooth
+  std::vector<std::vector<Eigen::Index>> formulas_;  // by parameter: those of the system's `parameters` that it is
 };
 
 }  // namespace bathline

@@ -10,6 +10,7 @@
 #include <iterator>
 
 #include "driver/output_times.hpp"
+#include "driver/trajectory_recorder.hpp"
 #include "model/lumped/lumped.hpp"
 #include "parallel/memory_budget.hpp"
 #include "steppers/transposed/tangent_run.hpp"
@@ -188,10 +189,9 @@ void AdjointRun::sum_running_cost(std::int64_t from, std::int64_t to) {
   while (from < to) {
     const std::int64_t steps = std::min(path.steps_at_once(), to - from);
     const ForcePoints& points = path.of_steps(from, steps);
-    find_variables(points);
-    for (Eigen::Index i = 0; i < points.t.size(); ++i) {
-      running_sum_ += points.weight[i] * cost_.running->value(variables_.col(i));
-    }
+    cost_.variables.set(points.q, points.v, points.t, controls_.get(), variables_);
+    cost_.running->values(variables_, running_);
+    for (Eigen::Index i = 0; i < points.t.size(); ++i) running_sum_ += points.weight[i] * running_[i];
     from += steps;
   }
 }
@@ -281,20 +281,14 @@ std::optional<Failure> AdjointRun::pull_back(const VectorXd& at_end, CostGradien
   return std::nullopt;
 }
 
-void AdjointRun::find_variables(const ForcePoints& points) {
-  control_values_.resize(cost_.variables.parameters() - cost_.variables.controls(), points.t.size());
-  for (Eigen::Index i = 0; controls_ && i < points.t.size(); ++i) {
-    control_values_.col(i) = controls_->values(points.t[i]);
-  }
-  cost_.variables.set(points.q, points.v, points.t, control_values_, variables_);
-}
-
 bool AdjointRun::slopes(const ForcePoints& points, MatrixXd& by_q, MatrixXd& by_v) {
-  if (cost_.running || gradient_->parameters.size() > 0) find_variables(points);
+  if (cost_.running || gradient_->parameters.size() > 0) {
+    cost_.variables.set(points.q, points.v, points.t, controls_.get(), variables_);
+  }
   if (!cost_.running) return false;
   cost_.running->gradients(variables_, slopes_);
-  by_q = slopes_.topRows(points.q.rows());
-  by_v = slopes_.middleRows(points.q.rows(), points.q.rows());
+  by_q = slopes_.leftCols(points.q.rows()).transpose();
+  by_v = slopes_.middleCols(points.q.rows(), points.q.rows()).transpose();
   return true;
 }
 
@@ -309,14 +303,14 @@ void AdjointRun::collect(const ForcePoints& points, const MatrixXd& by_force) {
   for (Eigen::Index i = count; controls != nullptr && i-- > 0;) {
     for (Eigen::Index c = 0; c < by_control_.size(); ++c) {
       by_control_[c] = by_force(controls->controls()[static_cast<std::size_t>(c)].coordinate, i);
-      if (cost_.running) by_control_[c] += points.weight[i] * slopes_(cost_.variables.controls() + c, i);
+      if (cost_.running) by_control_[c] += points.weight[i] * slopes_(i, cost_.variables.controls() + c);
     }
     controls->pull_back(points.t[i], by_control_, gradient_->controls);
   }
   if (parameters == 0) return;
   cost_.forces.pull_back(variables_, by_force, gradient_->parameters);
   for (Eigen::Index i = count; cost_.running && i-- > 0;) {
-    gradient_->parameters += points.weight[i] * slopes_.col(i).tail(parameters);
+    gradient_->parameters += points.weight[i] * slopes_.row(i).tail(parameters).transpose();
   }
 }
 
@@ -358,22 +352,40 @@ double AdjointRun::slope_by(const EnvironmentConstant& constant, const ParticleS
   return (mass * change->accelerations).cwiseProduct(by_force_).sum() + at_start.beta.dot(mass * change->v0);
 }
 
-void write_costate_moment(ResultFile& file, const std::string& group, std::span<const Dimension> over_time,
-                          const AdjointRun& run) {
-  if (run.system().axes != 2) return;
+std::vector<Dimension> record_dimensions(const AdjointRun& run) {
+  Dimension time{"time", {}, "s", "time"};
+  for (const PathRecord& record : run.records()) time.values.push_back(record.time);
+  std::vector<Dimension> dimensions = phase_dimensions(run.system());
+  dimensions.insert(dimensions.begin(), std::move(time));
+  return dimensions;
+}
+
+Dimension number_dimension(const Control& control) {
+  Dimension number{control.name + "_number", {}, "1", "number of the control, from 0"};
+  for (Eigen::Index i = 0; i < control.numbers.size(); ++i) number.values.push_back(static_cast<double>(i));
+  return number;
+}
+
+void write_costates(ResultFile& file, const std::string& group, const AdjointRun& run) {
   const VectorXd& mass = run.system().mass;
-  std::vector<double> moments;
+  std::vector<double> alpha, beta, moments;
   for (const PathRecord& record : run.records()) {
+    const Costate& costate = record.costate;
+    alpha.insert(alpha.end(), costate.alpha.begin(), costate.alpha.end());
+    beta.insert(beta.end(), costate.beta.begin(), costate.beta.end());
     double moment = 0.0;
-    for (Eigen::Index x = 0; x + 1 < record.costate.alpha.size(); x += 2) {
-      moment += record.q[x] * record.costate.alpha[x + 1] - record.q[x + 1] * record.costate.alpha[x] +
-                mass[x] * record.v[x] * record.costate.beta[x + 1] -
-                mass[x + 1] * record.v[x + 1] * record.costate.beta[x];
+    for (Eigen::Index x = 0; x + 1 < costate.alpha.size(); x += 2) {
+      moment += record.q[x] * costate.alpha[x + 1] - record.q[x + 1] * costate.alpha[x] +
+                mass[x] * record.v[x] * costate.beta[x + 1] - mass[x + 1] * record.v[x + 1] * costate.beta[x];
     }
     moments.push_back(moment);
   }
-  file.array(group, {"costate_moment", "1", "sum of q x alpha + p x beta over all particles", {}}, over_time.first(1),
-             moments);
+  const std::vector<Dimension> over_time = record_dimensions(run);
+  file.array(group, {"alpha", "1/m", "costate of the positions", {}}, over_time, alpha);
+  file.array(group, {"beta", "s/(kg m)", "costate of the momenta", {}}, over_time, beta);
+  if (run.system().axes != 2) return;
+  file.array(group, {"costate_moment", "1", "sum of q x alpha + p x beta over all particles", {}},
+             std::span(over_time).first(1), moments);
 }
 
 void warn_of_growth(const std::string& name, double growth) {
@@ -385,16 +397,12 @@ void warn_of_growth(const std::string& name, double growth) {
 namespace {
 
 /// Why an environment has no co-run, a sentence without its subject; empty where it has.
-std::string why_no_co_run(const Environment& environment, const Scheme& backwards, bool depends_on_velocity) {
+std::string why_no_co_run(const Environment& environment, const Scheme& backwards) {
   const EnvironmentProperties& properties = environment.properties();
   if (!properties.is_linear) return "is not linear, and costates would need its whole path";
   if (properties.loses_energy && properties.sites > 0 &&
       dynamic_cast<const LumpedEnvironment*>(&environment) == nullptr) {
     return "has dashpots at its sites, as at a matched end, which costates do not support";
-  }
-  const bool is_composition = std::holds_alternative<ExplicitScheme>(backwards) && points_of_step(backwards).size() > 2;
-  if (properties.sites == 0 && is_composition && depends_on_velocity) {
-    return "has no co-run under compositions where forces depend on velocities; take `stoermer-verlet` or `gauss`";
   }
   if (const auto reason = environment.unsupported_reason(backwards)) return "cannot be run backwards: " + *reason;
   return "";
@@ -428,7 +436,7 @@ void refuse_without_costates(const Recipe& recipe, const Experiment& experiment,
     const Problem problem = experiment.make_problem(this_case);
     const Scheme backwards = reversed(this_case.scheme);
     for (const Environment* environment : problem.stepped_environments()) {
-      const std::string reason = why_no_co_run(*environment, backwards, problem.depends_on_velocity());
+      const std::string reason = why_no_co_run(*environment, backwards);
       if (reason.empty()) continue;
       mistakes.add(this_case.options.where("name"),
                    fmt::format("{}: `{}` {}", this_case.name, environment->name(), reason));

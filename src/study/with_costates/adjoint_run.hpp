@@ -98,8 +98,6 @@ class AdjointRun final : private PathFunctional {
  private:
   bool slopes(const ForcePoints& points, Eigen::MatrixXd& by_q, Eigen::MatrixXd& by_v) override;
   void collect(const ForcePoints& points, const Eigen::MatrixXd& by_force) override;
-  /// Sets variables_ to those of costs at these points.
-  void find_variables(const ForcePoints& points);
   FinishedRun finished() const { return {case_.scheme, *problem_, *path_, case_.steps, step_, is_end_free_}; }
   /// The index among the measured times of a stop, if it is one.
   std::optional<std::size_t> measured_at(std::int64_t step) const;
@@ -146,19 +144,22 @@ class AdjointRun final : private PathFunctional {
   Eigen::MatrixXd by_force_;  // of all points of the path where constants are asked for, on rank 0
   Eigen::Index last_point_ = 0;
   std::shared_ptr<const ControlledDrive> controls_;  // of the run
-  // At the points of the path that are at hand, a column for each: the variables of costs and the running cost's
+  // Of the points of the path that are at hand, a row for each: the variables of costs, the running cost and its
   // slopes.
-  Eigen::MatrixXd variables_, control_values_, slopes_;
+  Eigen::MatrixXd variables_, slopes_;
+  Eigen::VectorXd running_;
   Eigen::VectorXd by_control_;
 };
 
 /// The keys of `PathCost::read`, but for those of mismatches.
 std::vector<Parameter> cost_parameters();
-/// Writes `costate_moment` of the records, the sum over all particles of q x alpha + p x beta, where they move in a
-/// plane: Noether's invariant of costates where forces and costs are invariant under rotations. `over_time` begins with
-/// time.
-void write_costate_moment(ResultFile& file, const std::string& group, std::span<const Dimension> over_time,
-                          const AdjointRun& run);
+/// The dimensions of what has a value for every degree of freedom at the records: time, then those of the system.
+std::vector<Dimension> record_dimensions(const AdjointRun& run);
+/// That of a control's numbers.
+Dimension number_dimension(const Control& control);
+/// Writes `alpha` and `beta` of the records and, where particles move in a plane, `costate_moment`, the sum over all of
+/// them of q x alpha + p x beta: Noether's invariant of costates where forces and costs are invariant under rotations.
+void write_costates(ResultFile& file, const std::string& group, const AdjointRun& run);
 /// Warns where costates grow so much that gradients are useless.
 void warn_of_growth(const std::string& name, double growth);
 /// Adds a mistake for each thing in the recipe that costates do not support. @note Collective.

@@ -7,6 +7,8 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "driver/live_problem.hpp"
 #include "driver/trajectory_recorder.hpp"
@@ -102,6 +104,43 @@ Variables read_by(const Recipe& recipe, const Experiment& experiment, const Path
   return variables;
 }
 
+/// The numbers that costs are differentiated by, in the form of their gradient.
+CostGradient numbers_of(const ParticleSystem& system, const CostVariables& variables) {
+  CostGradient numbers;
+  if (const auto controls = controls_of(system)) numbers.controls = controls->numbers();
+  numbers.q0 = system.q0;
+  numbers.v0 = system.v0;
+  numbers.mass = system.mass;
+  const std::vector<double>& parameters = variables.parameter_values();
+  numbers.parameters = Eigen::Map<const VectorXd>(parameters.data(), std::ssize(parameters));
+  return numbers;
+}
+
+/// The control with a name and the index of its first number; nullptr without one.
+std::pair<const Control*, Eigen::Index> control_of(const std::string& name, const ParticleSystem& system) {
+  Eigen::Index first = 0;
+  const auto* const drive = dynamic_cast<const ControlledDrive*>(system.drive.get());
+  if (drive == nullptr) return {nullptr, 0};
+  for (const Control& control : drive->controls()) {
+    if (control.name == name) return {&control, first};
+    first += control.numbers.size();
+  }
+  return {nullptr, 0};
+}
+
+/// Those of a name.
+Eigen::VectorBlock<VectorXd> part_of(CostGradient& numbers, const std::string& name, const ParticleSystem& system,
+                                     const CostVariables& variables) {
+  for (const auto& [key, all] : {std::pair("q0", &numbers.q0), {"v0", &numbers.v0}, {"mass", &numbers.mass}}) {
+    if (name == key) return all->segment(0, all->size());
+  }
+  if (const auto [control, first] = control_of(name, system); control != nullptr) {
+    return numbers.controls.segment(first, control->numbers.size());
+  }
+  const std::vector<std::string>& names = variables.parameter_names();
+  return numbers.parameters.segment(std::find(names.begin(), names.end(), name) - names.begin(), 1);
+}
+
 /// A recipe whose numbers are the unknowns. Those of `parameters` are part of formulas, which are read again where
 /// they have changed.
 class LiveGradient final {
@@ -114,44 +153,27 @@ class LiveGradient final {
   }
 
   std::vector<LiveProblem::Part> parts() const {
+    CostGradient numbers = numbers_of(experiment_->system(), cost_->variables);
     std::vector<LiveProblem::Part> parts;
-    for (const std::string& name : by_) parts.push_back({name, *part_of(name, experiment_->system(), nullptr)});
+    for (const std::string& name : by_) parts.push_back({name, part(numbers, name)});
     return parts;
   }
 
   std::optional<Failure> evaluate(const VectorXd& unknowns, LiveProblem::Evaluation& result) {
-    Recipe changed = recipe_;
+    CostGradient numbers = numbers_of(experiment_->system(), cost_->variables);
+    const VectorXd parameters = numbers.parameters;
     Eigen::Index first = 0;
     for (const std::string& name : by_) {
-      const auto& parameters = cost_->variables.parameter_names();
-      if (std::find(parameters.begin(), parameters.end(), name) != parameters.end()) {
-        Section table = changed.system.table("parameters");
-        table.set(name, unknowns[first], table.where(name));
-        changed.system.set("parameters", std::vector<Section>{table}, changed.system.where("parameters"));
-      }
-      first += part_of(name, experiment_->system(), nullptr)->size();
+      auto values = part(numbers, name);
+      values = unknowns.segment(first, values.size());
+      first += values.size();
     }
-    if (changed_parameters(changed)) {
-      Mistakes mistakes;
-      recipe_ = changed;
-      own_ = std::make_unique<Experiment>(recipe_, program_, mistakes);
-      if (!mistakes.empty()) throw UsageError(mistakes.report());
-      experiment_ = own_.get();
-      read_cost();
-    }
+    if (numbers.parameters != parameters) change_parameters(numbers.parameters);
     ParticleSystem system = experiment_->system();
-    VectorXd controls = controls_of(system) ? controls_of(system)->numbers() : VectorXd();
-    first = 0;
-    for (const std::string& name : by_) {
-      const Eigen::Index size = part_of(name, system, nullptr)->size();
-      const VectorXd values = unknowns.segment(first, size);
-      first += size;
-      if (name == "q0") system.q0 = values;
-      if (name == "v0") system.v0 = values;
-      if (name == "mass") system.mass = values;
-      if (const auto range = range_of(name, system)) controls.segment(range->first, range->second) = values;
-    }
-    if (controls_of(system)) system.drive = controls_of(system)->with(controls);
+    system.q0 = numbers.q0;
+    system.v0 = numbers.v0;
+    system.mass = numbers.mass;
+    if (const auto controls = controls_of(system)) system.drive = controls->with(numbers.controls);
     if (std::optional<Failure> failure = run_->run(system)) return failure;
     CostGradient gradient;
     if (std::optional<Failure> failure = run_->pull_back({}, gradient)) return failure;
@@ -160,14 +182,18 @@ class LiveGradient final {
     result.gradient.resize(unknowns.size());
     first = 0;
     for (const std::string& name : by_) {
-      const VectorXd values = *part_of(name, system, &gradient);
-      result.gradient.segment(first, values.size()) = values;
-      first += values.size();
+      const auto slopes = part(gradient, name);
+      result.gradient.segment(first, slopes.size()) = slopes;
+      first += slopes.size();
     }
     return std::nullopt;
   }
 
  private:
+  Eigen::VectorBlock<VectorXd> part(CostGradient& numbers, const std::string& name) const {
+    return part_of(numbers, name, experiment_->system(), cost_->variables);
+  }
+
   void read_cost() {
     Mistakes none;
     run_.reset();
@@ -175,41 +201,19 @@ class LiveGradient final {
     run_.emplace(*experiment_, experiment_->cases().front(), *cost_, experiment_->cases().front().steps);
   }
 
-  bool changed_parameters(const Recipe& changed) const {
-    if (!recipe_.system.has("parameters")) return false;
-    const Section &before = recipe_.system.table("parameters"), &after = changed.system.table("parameters");
-    const std::vector<std::string> names = before.keys();
-    return std::any_of(names.begin(), names.end(),
-                       [&](const std::string& name) { return before.number(name) != after.number(name); });
-  }
-
-  /// Place and number of a control's numbers among all; nothing for other names.
-  static std::optional<std::pair<Eigen::Index, Eigen::Index>> range_of(const std::string& name,
-                                                                       const ParticleSystem& system) {
-    Eigen::Index first = 0;
-    if (!controls_of(system)) return std::nullopt;
-    for (const Control& control : controls_of(system)->controls()) {
-      if (control.name == name) return std::pair(first, control.numbers.size());
-      first += control.numbers.size();
+  void change_parameters(const VectorXd& values) {
+    Section table = recipe_.system.table("parameters");
+    const std::vector<std::string>& names = cost_->variables.parameter_names();
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      table.set(names[i], values[static_cast<Eigen::Index>(i)], table.where(names[i]));
     }
-    return std::nullopt;
-  }
-
-  /// The values of a part, or its part of a gradient.
-  std::optional<VectorXd> part_of(const std::string& name, const ParticleSystem& system,
-                                  const CostGradient* gradient) const {
-    if (name == "q0") return gradient != nullptr ? gradient->q0 : system.q0;
-    if (name == "v0") return gradient != nullptr ? gradient->v0 : system.v0;
-    if (name == "mass") return gradient != nullptr ? gradient->mass : system.mass;
-    if (const auto range = range_of(name, system)) {
-      return VectorXd((gradient != nullptr ? gradient->controls : controls_of(system)->numbers())
-                          .segment(range->first, range->second));
-    }
-    const auto& names = cost_->variables.parameter_names();
-    const auto index = std::find(names.begin(), names.end(), name) - names.begin();
-    return VectorXd::Constant(1, gradient != nullptr
-                                     ? gradient->parameters[index]
-                                     : cost_->variables.parameter_values()[static_cast<std::size_t>(index)]);
+    recipe_.system.set("parameters", std::vector<Section>{table}, recipe_.system.where("parameters"));
+    Mistakes mistakes;
+    auto changed = std::make_unique<Experiment>(recipe_, program_, mistakes);
+    if (!mistakes.empty()) throw UsageError(mistakes.report());
+    own_ = std::move(changed);
+    experiment_ = own_.get();
+    read_cost();
   }
 
   Recipe recipe_;
@@ -254,78 +258,37 @@ class GradientStudy final : public Study, public LiveProblem {
     return *live_;
   }
 
-  void write(ResultFile& file, const Case& this_case, const AdjointRun& run, const CostGradient& gradient) const {
+  void write(ResultFile& file, const Case& this_case, const AdjointRun& run, CostGradient& gradient) const {
     const std::string group = "gradient/" + this_case.name;
     file.number(group, "cost", "1", "cost of the run", run.cost());
     file.number(group, "growth", "1", "largest norm of a costate over that at the end", run.growth());
     warn_of_growth(this_case.name, run.growth());
-    const ParticleSystem& system = experiment_.system();
-    const std::vector<Dimension> phase = phase_dimensions(system);
-    const auto by_dof = [&](const std::string& name, const std::string& units, const VectorXd& values) {
-      file.array(group, {"by_" + name, units, "derivative of the cost by " + name, {}}, phase,
+    const auto array = [&](const std::string& name, const std::string& units, const std::string& what,
+                           std::span<const Dimension> dimensions, const auto& values) {
+      file.array(group, {"by_" + name, units, "derivative of the cost by " + what, {}}, dimensions,
                  {values.data(), static_cast<std::size_t>(values.size())});
     };
     for (std::size_t i = 0; i < by_.constants.size(); ++i) {
       const EnvironmentConstant& constant = by_.constants[i];
       std::string name = constant.environment + "_" + constant.key;
       if (constant.element) name += fmt::format("_{}", *constant.element);
-      file.number(group, "by_" + name, "1", "derivative of the cost by " + name,
-                  gradient.constants.size() > 0 ? gradient.constants[static_cast<Eigen::Index>(i)] : 0.0);
+      array(name, "1", name, {}, std::span(&gradient.constants[static_cast<Eigen::Index>(i)], 1));
     }
+    const ParticleSystem& system = experiment_.system();
+    const std::map<std::string, std::string> units = {{"q0", "1/m"}, {"v0", "s/m"}, {"mass", "1/kg"}};
     for (const std::string& name : by_.names) {
-      const auto& parameters = cost_.variables.parameter_names();
-      const auto parameter = std::find(parameters.begin(), parameters.end(), name);
-      if (name == "q0") {
-        by_dof(name, "1/m", gradient.q0);
-      } else if (name == "v0") {
-        by_dof(name, "s/m", gradient.v0);
-      } else if (name == "mass") {
-        by_dof(name, "1/kg", gradient.mass);
-      } else if (parameter != parameters.end()) {
-        const auto index = parameter - parameters.begin();
-        file.number(group, "by_" + name, "1", "derivative of the cost by the parameter " + name,
-                    gradient.parameters.size() > index ? gradient.parameters[index] : 0.0);
+      const VectorXd slopes = part_of(gradient, name, system, cost_.variables);
+      if (const auto by_dof = units.find(name); by_dof != units.end()) {
+        array(name, by_dof->second, name, phase_dimensions(system), slopes);
+      } else if (const auto [control, first] = control_of(name, system); control != nullptr) {
+        const Dimension number = number_dimension(*control);
+        array(name, "1/N", "the numbers of " + name, std::span(&number, 1), slopes);
       } else {
-        write_by_control(file, group, name, gradient);
+        array(name, "1", "the parameter " + name, {}, slopes);
       }
     }
-    write_records(file, group, phase, run);
+    write_costates(file, group, run);
     file.flush();
-  }
-
-  void write_by_control(ResultFile& file, const std::string& group, const std::string& name,
-                        const CostGradient& gradient) const {
-    Eigen::Index first = 0;
-    for (const Control& control : controls_of(experiment_.system())->controls()) {
-      const Eigen::Index size = control.numbers.size();
-      if (control.name == name) {
-        Dimension number{name + "_number", {}, "1", "number of the control, from 0"};
-        for (Eigen::Index i = 0; i < size; ++i) number.values.push_back(static_cast<double>(i));
-        std::vector<double> values;
-        if (gradient.controls.size() > 0) {
-          values.assign(gradient.controls.data() + first, gradient.controls.data() + first + size);
-        }
-        file.array(group, {"by_" + name, "1/N", "derivative of the cost by the numbers of " + name, {}},
-                   std::span(&number, 1), values);
-      }
-      first += size;
-    }
-  }
-
-  static void write_records(ResultFile& file, const std::string& group, const std::vector<Dimension>& phase,
-                            const AdjointRun& run) {
-    Dimension time{"time", {}, "s", "time"};
-    std::vector<double> alpha, beta;
-    for (const PathRecord& record : run.records()) {
-      time.values.push_back(record.time);
-      alpha.insert(alpha.end(), record.costate.alpha.begin(), record.costate.alpha.end());
-      beta.insert(beta.end(), record.costate.beta.begin(), record.costate.beta.end());
-    }
-    std::vector<Dimension> over_time = {time};
-    over_time.insert(over_time.end(), phase.begin(), phase.end());
-    file.array(group, {"alpha", "1/m", "costate of the positions", {}}, over_time, alpha);
-    file.array(group, {"beta", "s/(kg m)", "costate of the momenta", {}}, over_time, beta);
-    write_costate_moment(file, group, over_time, run);
   }
 
   Recipe recipe_;

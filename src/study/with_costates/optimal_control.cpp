@@ -320,22 +320,16 @@ void OptimalControlStudy::write(ResultFile& file, const Case& this_case, const C
   write_history(file, group);
   ControlledDrive controls = *controls_of(experiment_.system());
   if (is_root) controls = *controls.with(problem.numbers_of(best_.point.x))->with(side_of(this_case.scheme));
-  Dimension time{"time", {}, "s", "time"};
-  std::vector<double> q, p, alpha, beta, work;
+  std::vector<double> q, p, work;
   std::vector<std::vector<double>> values(controls.controls().size()), of_costates(values);
   const VectorXd& mass = experiment_.system().mass;
   for (const PathRecord& record : problem.last_run().records()) {
+    if (!is_root) break;
     const double now = static_cast<double>(record.step) / static_cast<double>(this_case.steps);
-    time.values.push_back(record.time);
-    const auto add = [](std::vector<double>& to, const VectorXd& from) {
-      to.insert(to.end(), from.begin(), from.end());
-    };
-    if (!is_root) continue;
+    const VectorXd momentum = mass.cwiseProduct(record.v);
     work.push_back(record.work);
-    add(q, record.q);
-    add(p, mass.cwiseProduct(record.v));
-    add(alpha, record.costate.alpha);
-    add(beta, record.costate.beta);
+    q.insert(q.end(), record.q.begin(), record.q.end());
+    p.insert(p.end(), momentum.begin(), momentum.end());
     const VectorXd from_costate = control_of_costate(plan_, controls.controls(), record);
     for (std::size_t c = 0; c < values.size(); ++c) {
       const Control& control = controls.controls()[c];
@@ -343,28 +337,23 @@ void OptimalControlStudy::write(ResultFile& file, const Case& this_case, const C
       if (from_costate.size() > 0) of_costates[c].push_back(from_costate[static_cast<Index>(c)]);
     }
   }
-  std::vector<Dimension> over_time = {time};
-  for (const Dimension& dimension : phase_dimensions(experiment_.system())) over_time.push_back(dimension);
+  const std::vector<Dimension> over_time = record_dimensions(problem.last_run());
+  const auto at_records = [&](const std::string& name, const std::string& units, const std::string& what,
+                              const std::vector<double>& numbers) {
+    file.array(group, {name, units, what, {}}, std::span(over_time).first(1), numbers);
+  };
   file.array(group, {"q", "m", "position", {}}, over_time, q);
   file.array(group, {"p", "kg m/s", "momentum", {}}, over_time, p);
-  file.array(group, {"alpha", "1/m", "costate of the positions", {}}, over_time, alpha);
-  file.array(group, {"beta", "s/(kg m)", "costate of the momenta", {}}, over_time, beta);
-  write_costate_moment(file, group, over_time, problem.last_run());
-  file.array(group, {"work", "J", "work of controls and other external forces since the start", {}},
-             std::span(&time, 1), work);
+  write_costates(file, group, problem.last_run());
+  at_records("work", "J", "work of controls and other external forces since the start", work);
   for (std::size_t c = 0; c < values.size(); ++c) {
     const Control& control = controls.controls()[c];
-    const Index size = control.numbers.size();
-    file.array(group, {control.name + "_spline", "N", "control", {}}, std::span(&time, 1), values[c]);
+    at_records(control.name + "_spline", "N", "control", values[c]);
     const bool has_costates = problem.communicator().broadcast(!of_costates[c].empty());
-    if (has_costates) {
-      file.array(group, {control.name, "N", "control that the costates imply", {}}, std::span(&time, 1),
-                 of_costates[c]);
-    }
-    Dimension index{control.name + "_number", {}, "1", "number of the control, from 0"};
-    for (Index i = 0; i < size; ++i) index.values.push_back(static_cast<double>(i));
+    if (has_costates) at_records(control.name, "N", "control that the costates imply", of_costates[c]);
+    const Dimension index = number_dimension(control);
     file.array(group, {control.name + "_numbers", "N", "numbers of the control, as `initial` takes them", {}},
-               std::span(&index, 1), {control.numbers.data(), static_cast<std::size_t>(size)});
+               std::span(&index, 1), {control.numbers.data(), static_cast<std::size_t>(control.numbers.size())});
   }
   file.flush();
 }
