@@ -36,7 +36,6 @@ class ExplicitCoStepper final : public CoStepper {
         is_end_free_(run.is_end_free),
         depends_on_velocity_(run.problem.depends_on_velocity()),
         step_(run.steps),
-        environments_(environments),
         functional_(functional),
         points_(run),
         forces_(run.problem),
@@ -56,9 +55,10 @@ class ExplicitCoStepper final : public CoStepper {
       }
     }
     for (Environment* environment : environments.stepped_environments()) {
-      const auto axes = static_cast<std::size_t>(environment->attachment().axes());
+      const Attachment& attachment = environment->attachment();
+      const std::vector<double> zeros(static_cast<std::size_t>(attachment.axes()));
       steppers_.push_back(environment->explicit_stepper(reversed_, h_));
-      heads_.push_back({std::vector<double>(axes), std::vector<double>(axes)});
+      heads_.push_back({&attachment, attachment.first_coordinate(), zeros, zeros, zeros});
       auto* lumped = dynamic_cast<LumpedEnvironment*>(environment);
       if (lumped != nullptr && lumped->properties().loses_energy) decaying_.push_back(lumped);
     }
@@ -98,7 +98,9 @@ class ExplicitCoStepper final : public CoStepper {
     Vector mu, force, change;
   };
   struct Head {
-    std::vector<double> x, v;
+    const Attachment* attachment;
+    Eigen::Index first;  // its first_coordinate()
+    std::vector<double> x, v, force;
     operator HeadMotion() const { return {x, v}; }
   };
 
@@ -138,12 +140,16 @@ class ExplicitCoStepper final : public CoStepper {
   }
 
   void set_heads(const Vector& beta, const Vector& velocity) {
-    head_x_ = beta;
-    head_v_ = velocity;
-    for (std::size_t e = 0; e < heads_.size(); ++e) {
-      const Attachment& attachment = environments_.stepped_environments()[e]->attachment();
-      attachment.project(head_x_, heads_[e].x);
-      attachment.project(head_v_, heads_[e].v);
+    for (Head& head : heads_) {
+      if (head.first < 0) {
+        head.attachment->project(beta, head.x);
+        head.attachment->project(velocity, head.v);
+        continue;
+      }
+      for (std::size_t axis = 0; axis < head.x.size(); ++axis) {
+        head.x[axis] = beta[head.first + static_cast<Eigen::Index>(axis)];
+        head.v[axis] = velocity[head.first + static_cast<Eigen::Index>(axis)];
+      }
     }
   }
 
@@ -221,8 +227,9 @@ class ExplicitCoStepper final : public CoStepper {
       state.force.setZero(state.mu.size());
     } else {
       state.change = inverse_mass_.cwiseProduct(state.alpha);
-      find_forces_of_environments(state.mu, state.change);
-      state.force = head_force_;
+      set_heads(state.mu, state.change);
+      state.force.setZero(state.mu.size());
+      add_forces_of_environments(state.force);
       state.origin -= seconds * state.force;
     }
     forces_.add_by_q(state.mu, state.force);
@@ -239,14 +246,14 @@ class ExplicitCoStepper final : public CoStepper {
     if (!heads_.empty()) advance_environments(index);
   }
 
-  /// In head_force_, with heads that follow mu and its rate.
-  void find_forces_of_environments(const Vector& mu, const Vector& rate) {
-    set_heads(mu, rate);
-    head_force_.setZero(mu.size());
+  void add_forces_of_environments(Vector& forces) {
     for (std::size_t e = 0; e < heads_.size(); ++e) {
-      force_on_head_.resize(heads_[e].x.size());
-      steppers_[e]->force(heads_[e], force_on_head_);
-      environments_.stepped_environments()[e]->attachment().distribute(force_on_head_, head_force_);
+      Head& head = heads_[e];
+      steppers_[e]->force(head, head.force);
+      if (head.first < 0) head.attachment->distribute(head.force, Eigen::Map<VectorXd>(forces.data(), forces.size()));
+      for (std::size_t axis = 0; axis < head.force.size() && head.first >= 0; ++axis) {
+        forces[head.first + static_cast<Eigen::Index>(axis)] += head.force[axis];
+      }
     }
   }
 
@@ -267,7 +274,6 @@ class ExplicitCoStepper final : public CoStepper {
   std::int64_t step_;
   std::size_t kicks_ = 0;                  // in a step
   std::vector<std::size_t> kicks_before_;  // by substep
-  Problem& environments_;
   PathFunctional& functional_;
   PathPoints points_;
   TransposedForces forces_;
@@ -279,7 +285,7 @@ class ExplicitCoStepper final : public CoStepper {
   std::vector<double> force_on_head_;
   std::vector<Square> undamped_;                      // by substep, of kicks with the velocity after them
   Eigen::MatrixXd cost_by_q_, cost_by_v_, by_force_;  // a column for each point
-  VectorXd head_x_, head_v_, head_force_;
+  VectorXd head_force_;
 };
 
 template <int N>
