@@ -8,9 +8,9 @@
 #include <stdexcept>
 #include <utility>
 
-#include "model/line/boltzmann_table.hpp"
 #include "model/line/heat_observer.hpp"
 #include "model/line/implicit/nonlinear_stages.hpp"
+#include "model/thermal/boltzmann_table.hpp"
 
 namespace bathline {
 

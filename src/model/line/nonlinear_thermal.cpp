@@ -3,144 +3,118 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 #include <vector>
 
-#include "model/line/boltzmann_table.hpp"
+#include "model/thermal/boltzmann_table.hpp"
 
 namespace bathline {
 
+void ThermalPlaces::for_each(std::int64_t begin, std::int64_t end,
+                             const std::function<void(std::int64_t, double)>& use) const {
+  for (std::int64_t first = begin / block * block; first < end; first += block) {
+    auto [site, place] = start_of_block(first);
+    for (; site < std::min(end, first + block); ++site) {
+      place = next(site, place);
+      if (site >= std::max(begin, first)) use(site, place);
+    }
+  }
+}
+
 namespace {
 
-/// Springs or sites of a block, the first of which does not depend on how the ranks share the line.
-constexpr std::int64_t block = 4096;
+Energy energy_of(const PairPotential& potential) {
+  return [&](double s) { return potential.value(s); };
+}
 
 /// Independent stretches with a given sum S, exactly: of n that are left about half, m, are drawn until a number that
 /// is uniform in (0, 1) is below the likelihood of the sum of the others, in parts of its bound; then half of the rest,
 /// and so on. The tilted density, whose mean is S/n, has the same conditional distribution.
 class SpringsInSeries final : public ThermalPlaces {
  public:
-  SpringsInSeries(const ThermalChain& chain, BoltzmannTable table, UniformNumber uniform,
-                  const Communicator& communicator)
-      : table_(std::move(table)),
-        uniform_(std::move(uniform)),
-        communicator_(communicator),
-        first_(chain.first),
-        springs_(chain.sites + (chain.last ? 1 : 0)),
-        tail_(springs_) {
-    if (!chain.last) {
-      levels_ = {{0, 1}};
-      add_blocks(sums_of_blocks(0, springs_, 1));
-      return;
-    }
-    const double sum = *chain.last - chain.first;
-    std::int64_t begin = 0;
-    while (springs_ - begin > 2 * block) {
-      const std::int64_t end = begin + (springs_ - begin) / 2 / block * block;
-      for (std::int64_t draw = 1;; ++draw) {
-        const std::vector<double> sums = sums_of_blocks(begin, end, draw);
-        double rest = sum - starts_.back();
-        for (const double one : sums) rest -= one;
-        if (!accepts(begin, draw, [&] { return table_.likelihood_of_sum(springs_ - end, rest); })) continue;
-        levels_.push_back({begin, draw});
-        add_blocks(sums);
-        break;
-      }
-      begin = end;
-    }
-    draw_tail(begin, sum - starts_.back());
-  }
+  SpringsInSeries(const ThermalChain& chain, UniformNumber uniform)
+      : chain_(chain), table_(table_of(chain)), uniform_(std::move(uniform)) {}
 
-  void for_each(std::int64_t begin, std::int64_t end,
-                const std::function<void(std::int64_t, double)>& use) const override {
-    const std::int64_t from = begin / block * block;
-    double before = starts_[static_cast<std::size_t>(from / block)], in_block = 0.0;
-    std::size_t level = 0;
-    for (std::int64_t spring = from; spring < end; ++spring) {
-      if (spring % block == 0) {
-        before = starts_[static_cast<std::size_t>(spring / block)];
-        in_block = 0.0;
-      }
-      while (level + 1 < levels_.size() && levels_[level + 1].begin <= spring) ++level;
-      in_block += spring >= tail_ ? tail_stretches_[static_cast<std::size_t>(spring - tail_)]
-                                  : stretch(levels_[level].draw, spring);
-      if (spring >= begin) use(spring, first_ + (before + in_block));
+  void draw(const Communicator& communicator) override {
+    constexpr std::int64_t few = 64;
+    const std::int64_t springs = chain_.sites + (chain_.last ? 1 : 0);
+    std::vector<double> by_block(static_cast<std::size_t>((springs + block - 1) / block));
+    double rest = chain_.last.value_or(0.0) - chain_.first;
+    std::int64_t begin = 0;
+    // The last spring has what is left.
+    while (begin < chain_.sites) {
+      const std::int64_t left = springs - begin, half = left > 2 * block ? left / 2 / block * block : left / 2;
+      const std::int64_t end = !chain_.last || left <= few ? chain_.sites : begin + half;
+      std::vector<double> sums;
+      double others = 0.0;
+      std::int64_t number = 0;
+      const auto likelihood = [&] {
+        if (!chain_.last) return 1.0;
+        return end == chain_.sites ? table_.density(others) : table_.likelihood_of_sum(springs - end, others);
+      };
+      do {
+        sums = sums_of_blocks(begin, end, ++number, communicator);
+        others = std::accumulate(sums.begin(), sums.end(), rest, std::minus());
+      } while (!communicator.broadcast(communicator.is_root() && uniform_(number, 2 * begin + 1) <= likelihood()));
+      for (std::size_t i = 0; i < sums.size(); ++i) by_block[static_cast<std::size_t>(begin / block) + i] += sums[i];
+      draws_.push_back({begin, number});
+      begin = end;
+      rest = others;
     }
+    starts_ = {chain_.first};
+    for (const double sum : by_block) starts_.push_back(starts_.back() + sum);
   }
 
  private:
-  /// Springs from here on are those of one draw.
-  struct Level {
-    std::int64_t begin, draw;
+  /// Springs from `begin` on are those of the draw with this number.
+  struct Draw {
+    std::int64_t begin, number;
   };
 
-  double stretch(std::int64_t draw, std::int64_t spring) const { return table_.quantile(uniform_(draw, 2 * spring)); }
-  template <class Likelihood>
-  bool accepts(std::int64_t begin, std::int64_t draw, Likelihood likelihood) const {
-    bool is_accepted = false;
-    if (communicator_.is_root()) is_accepted = uniform_(draw, 2 * begin + 1) <= likelihood();
-    return communicator_.broadcast(is_accepted);
-  }
-  /// Blocks are summed by the ranks in turn.
-  std::vector<double> sums_of_blocks(std::int64_t begin, std::int64_t end, std::int64_t draw) const {
-    const std::int64_t blocks = (end - begin + block - 1) / block, ranks = communicator_.size();
-    std::vector<double> own(static_cast<std::size_t>((blocks + ranks - 1) / ranks));
-    for (std::size_t i = 0; i < own.size(); ++i) {
-      const std::int64_t from = begin + (static_cast<std::int64_t>(i) * ranks + communicator_.rank()) * block;
-      for (std::int64_t spring = from; spring < std::min(from + block, end); ++spring) own[i] += stretch(draw, spring);
+  static BoltzmannTable table_of(const ThermalChain& chain) {
+    const Energy energy = energy_of(*chain.law->springs);
+    if (!chain.last) {
+      if (auto table = BoltzmannTable::of(energy, chain.temperature)) return std::move(*table);
+      throw std::runtime_error(
+          "the springs do not hold together at this kT, for exp(-V/kT) has no integral over all stretches; a chain "
+          "between two particles or with a fixed end is under pressure");
     }
-    const std::vector<double> all = communicator_.gather_all(own);
-    std::vector<double> sums;
+    const double mean = (*chain.last - chain.first) / static_cast<double>(chain.sites + 1);
+    if (auto table = BoltzmannTable::with_mean(energy, chain.temperature, mean)) return std::move(*table);
+    throw std::runtime_error("no pressure gives the springs the length between the ends at this kT");
+  }
+  std::pair<std::int64_t, double> start_of_block(std::int64_t first) const override {
+    return {first, starts_[static_cast<std::size_t>(first / block)]};
+  }
+  double next(std::int64_t site, double before) const override {
+    const auto draw = std::ranges::upper_bound(draws_, site, {}, &Draw::begin) - 1;
+    return before + stretch(draw->number, site);
+  }
+  double stretch(std::int64_t draw, std::int64_t spring) const { return table_.quantile(uniform_(draw, 2 * spring)); }
+  /// The sums of the springs [begin, end) in every block, which the ranks compute in turn.
+  std::vector<double> sums_of_blocks(std::int64_t begin, std::int64_t end, std::int64_t draw,
+                                     const Communicator& communicator) const {
+    const std::int64_t first = begin / block, blocks = (end - 1) / block + 1 - first, ranks = communicator.size();
+    std::vector<double> own(static_cast<std::size_t>((blocks + ranks - 1) / ranks)), sums;
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      const std::int64_t from = (first + static_cast<std::int64_t>(i) * ranks + communicator.rank()) * block;
+      for (std::int64_t spring = std::max(begin, from); spring < std::min(from + block, end); ++spring)
+        own[i] += stretch(draw, spring);
+    }
+    const std::vector<double> all = communicator.gather_all(own);
     for (std::int64_t i = 0; i < blocks; ++i)
       sums.push_back(all[static_cast<std::size_t>(i % ranks) * own.size() + static_cast<std::size_t>(i / ranks)]);
     return sums;
   }
-  void add_blocks(const std::vector<double>& sums) {
-    for (const double sum : sums) starts_.push_back(starts_.back() + sum);
-  }
-  void draw_tail(std::int64_t begin, double rest) {
-    constexpr std::int64_t few = 64;
-    tail_ = begin;
-    while (springs_ - begin > 1) {
-      const bool is_last = springs_ - begin <= few;
-      const std::int64_t end = is_last ? springs_ - 1 : begin + (springs_ - begin) / 2;
-      std::vector<double> drawn(static_cast<std::size_t>(end - begin));
-      double left = 0.0;
-      std::int64_t draw = 0;
-      do {
-        ++draw;
-        left = rest;
-        for (std::int64_t spring = begin; spring < end; ++spring) {
-          drawn[static_cast<std::size_t>(spring - begin)] = stretch(draw, spring);
-          left -= drawn[static_cast<std::size_t>(spring - begin)];
-        }
-      } while (!accepts(begin, draw, [&] {
-        return is_last ? table_.density(left) / table_.largest_density()
-                       : table_.likelihood_of_sum(springs_ - end, left);
-      }));
-      tail_stretches_.insert(tail_stretches_.end(), drawn.begin(), drawn.end());
-      begin = end;
-      rest = left;
-    }
-    tail_stretches_.push_back(rest);
-    for (std::int64_t from = tail_; from < springs_; from += block) {
-      double sum = 0.0;
-      for (std::int64_t spring = from; spring < std::min(from + block, springs_); ++spring)
-        sum += tail_stretches_[static_cast<std::size_t>(spring - tail_)];
-      add_blocks({sum});
-    }
-  }
 
+  ThermalChain chain_;
   BoltzmannTable table_;
   UniformNumber uniform_;
-  Communicator communicator_;
-  double first_;
-  std::int64_t springs_;
-  std::vector<Level> levels_;
-  std::int64_t tail_;  // the first spring whose stretch is stored
-  std::vector<double> tail_stretches_;
-  std::vector<double> starts_ = {0.0};  // sums of all stretches before a block
+  std::vector<Draw> draws_;
+  std::vector<double> starts_;  // the places before the blocks
 };
 
 /// Sites in a potential, each drawn given the one before it from
@@ -152,43 +126,24 @@ class SpringsInSeries final : public ThermalPlaces {
 /// so that a block begins with sites before it. Source: scalapino1972; propp1996 for paths that come together.
 class HeldSites final : public ThermalPlaces {
  public:
-  static std::unique_ptr<HeldSites> of(const ThermalChain& chain, UniformNumber uniform, std::string& reason) {
-    const std::optional<BoltzmannTable> held = BoltzmannTable::of(*chain.law->sites, chain.temperature);
-    if (!held) {
-      reason = "`external` does not hold the sites at this kT: exp(-U/kT) has no integral over all places";
-      return nullptr;
-    }
-    std::unique_ptr<HeldSites> sites(new HeldSites(chain, *held, std::move(uniform)));
-    if (!sites->find_weights() || !sites->find_run_in()) {
-      reason = "sites depend on others that are too far away at this kT, which is low for `external`";
-      return nullptr;
-    }
-    return sites;
-  }
-
-  void for_each(std::int64_t begin, std::int64_t end,
-                const std::function<void(std::int64_t, double)>& use) const override {
-    for (std::int64_t first = begin / block * block; first < end; first += block) {
-      const std::int64_t start = std::max<std::int64_t>(0, first - run_in_);
-      double place = start == 0 ? chain_.first : 0.5 * (nodes_.front() + nodes_.back());
-      for (std::int64_t site = start; site < std::min(end, first + block); ++site) {
-        place = next(place, chain_.sites - 1 - site, uniform_(1, 2 * site));
-        if (site >= std::max(begin, first)) use(site, place);
-      }
-    }
+  HeldSites(const ThermalChain& chain, UniformNumber uniform) : chain_(chain), uniform_(std::move(uniform)) {
+    const auto held = BoltzmannTable::of(energy_of(*chain.law->sites), chain.temperature);
+    if (!held)
+      throw std::runtime_error(
+          "`external` does not hold the sites at this kT: exp(-U/kT) has no integral over all places");
+    if (!find_nodes(*held) || !find_weights(*held) || !find_run_in())
+      throw std::runtime_error("sites depend on others that are too far away at this kT, which is low for `external`");
   }
 
  private:
-  static constexpr double nowhere = -std::numeric_limits<double>::infinity();
   static constexpr double nodes_per_deviation = 16.0;
   static constexpr double max_nodes = 1500.0;
-  static constexpr std::size_t max_weights = 512;
+  static constexpr std::int64_t max_weights = 512;
   static constexpr std::int64_t max_run_in = 16 * block;
 
-  HeldSites(const ThermalChain& chain, const BoltzmannTable& held, UniformNumber uniform)
-      : chain_(chain), uniform_(std::move(uniform)) {
-    const double lowest = std::min({held.lowest(), chain.first, chain.last.value_or(chain.first)});
-    const double highest = std::max({held.highest(), chain.first, chain.last.value_or(chain.first)});
+  bool find_nodes(const BoltzmannTable& held) {
+    const double lowest = std::min({held.lowest(), chain_.first, chain_.last.value_or(chain_.first)});
+    const double highest = std::max({held.highest(), chain_.first, chain_.last.value_or(chain_.first)});
     const double width = highest - lowest;
     // The deviation of a stretch, as far as the sites allow it.
     double weights = 0.0, squares = 0.0;
@@ -199,9 +154,10 @@ class HeldSites final : public ThermalPlaces {
     }
     const double deviation = std::sqrt(std::min(held.variance(), squares / weights));
     const double count = std::ceil(width / deviation * nodes_per_deviation) + 1.0;
-    if (!(count <= max_nodes)) return;
+    if (!(count <= max_nodes)) return false;
     step_ = width / (count - 1.0);
     for (int i = 0; i < static_cast<int>(count); ++i) nodes_.push_back(lowest + step_ * i);
+    return true;
   }
 
   double spring_weight(double stretch) const {
@@ -211,36 +167,24 @@ class HeldSites final : public ThermalPlaces {
   }
 
   /// g by the number of sites that follow, at most those after which it is the same.
-  bool find_weights() {
+  bool find_weights(const BoltzmannTable& held) {
     const std::size_t n = nodes_.size();
-    if (n == 0) return false;
-    std::vector<double> held(n), between(2 * n - 1), beta(n, 1.0);
-    const PairPotential& sites = *chain_.law->sites;
-    double least = sites.value(nodes_[0]);
-    for (const double node : nodes_) least = std::min(least, sites.value(node));
-    for (std::size_t i = 0; i < n; ++i) {
-      const double weight = std::exp((least - sites.value(nodes_[i])) / chain_.temperature);
-      held[i] = std::isfinite(weight) ? weight : 0.0;
-      if (chain_.last) beta[i] = spring_weight(*chain_.last - nodes_[i]);
-    }
+    std::vector<double> between(2 * n - 1), beta(n, 1.0);
+    for (std::size_t i = 0; i < n && chain_.last; ++i) beta[i] = spring_weight(*chain_.last - nodes_[i]);
     for (std::size_t i = 0; i < between.size(); ++i)
       between[i] = spring_weight(step_ * (static_cast<double>(i) - static_cast<double>(n - 1)));
-    while (weights_.size() < max_weights && static_cast<std::int64_t>(weights_.size()) < chain_.sites) {
-      std::vector<double>& g = weights_.emplace_back(n);
-      for (std::size_t i = 0; i < n; ++i) g[i] = held[i] * beta[i];
-      const double largest = *std::max_element(g.begin(), g.end());
-      double change = 1.0;
-      for (double& value : g) value /= largest;
-      if (weights_.size() > 1) {
-        change = 0.0;
-        const std::vector<double>& before = weights_[weights_.size() - 2];
-        for (std::size_t i = 0; i < n; ++i) change = std::max(change, std::abs(g[i] - before[i]));
-      }
-      if (change < 1e-13) return true;
+    for (std::int64_t following = 0; following < std::min(chain_.sites, max_weights); ++following) {
+      std::vector<double> g(n);
+      for (std::size_t i = 0; i < n; ++i) g[i] = held.density(nodes_[i]) * beta[i];
+      const double largest = *std::ranges::max_element(g);
+      double change = weights_.empty() ? 1.0 : 0.0;
       for (std::size_t i = 0; i < n; ++i) {
-        beta[i] = 0.0;
-        for (std::size_t k = 0; k < n; ++k) beta[i] += between[k + n - 1 - i] * g[k];
+        g[i] /= largest;
+        if (following > 0) change = std::max(change, std::abs(g[i] - weights_.back()[i]));
       }
+      for (std::size_t i = 0; i < n; ++i) beta[i] = std::inner_product(g.begin(), g.end(), &between[n - 1 - i], 0.0);
+      weights_.push_back(std::move(g));
+      if (change < 1e-13) return true;
     }
     return static_cast<std::int64_t>(weights_.size()) == chain_.sites;
   }
@@ -262,36 +206,31 @@ class HeldSites final : public ThermalPlaces {
     return many <= block;
   }
 
+  std::pair<std::int64_t, double> start_of_block(std::int64_t first) const override {
+    if (first <= run_in_) return {0, chain_.first};
+    return {first - run_in_, 0.5 * (nodes_.front() + nodes_.back())};
+  }
+  double next(std::int64_t site, double before) const override {
+    return next(before, chain_.sites - 1 - site, uniform_(1, 2 * site));
+  }
   /// The site behind one at `before`, with `following` sites behind it.
   double next(double before, std::int64_t following, double u) const {
+    constexpr double nowhere = -std::numeric_limits<double>::infinity();
     const std::vector<double>& g =
         weights_[static_cast<std::size_t>(std::min<std::int64_t>(following, weights_.size() - 1))];
     const PairPotential& springs = *chain_.law->springs;
-    const std::size_t n = nodes_.size();
-    thread_local std::vector<double> exponents, density, sums;
-    exponents.resize(n);
-    density.assign(n + 2, 0.0);  // one more on either side
-    sums.resize(n);
+    thread_local std::vector<double> density;
+    thread_local TabulatedDensity table;
+    density.resize(g.size());
     double largest = nowhere;
-    for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t i = 0; i < g.size(); ++i) {
       const double exponent = g[i] > 1e-30 ? -springs.value(nodes_[i] - before) / chain_.temperature : nowhere;
-      exponents[i] = std::isfinite(exponent) ? exponent : nowhere;
-      largest = std::max(largest, exponents[i]);
+      density[i] = std::isfinite(exponent) ? exponent : nowhere;
+      largest = std::max(largest, density[i]);
     }
-    for (std::size_t i = 0; i < n; ++i) density[i + 1] = g[i] * std::exp(exponents[i] - largest);
-    sums[0] = 0.0;
-    for (std::size_t i = 0; i + 1 < n; ++i) {
-      const double* const f = &density[i];
-      sums[i + 1] = sums[i] + std::max(0.0, 13.0 * (f[1] + f[2]) - f[0] - f[3]);
-    }
-    const double wanted = u * sums[n - 1];
-    const auto behind = std::lower_bound(sums.begin() + 1, sums.end() - 1, wanted);
-    const auto cell = static_cast<std::size_t>(behind - sums.begin()) - 1;
-    const double part = std::clamp((wanted - sums[cell]) / (sums[cell + 1] - sums[cell]), 0.0, 1.0);
-    const double ratio = density[cell + 2] / density[cell + 1];
-    const double rise = ratio > 0.0 && std::isfinite(ratio) ? std::log(ratio) : 0.0;
-    const double inside = std::abs(rise) < 1e-9 ? part : std::log1p(part * std::expm1(rise)) / rise;
-    return nodes_[cell] + step_ * inside;
+    for (std::size_t i = 0; i < g.size(); ++i) density[i] = g[i] * std::exp(density[i] - largest);
+    table.tabulate(nodes_.front(), step_, density);
+    return table.quantile(u);
   }
 
   ThermalChain chain_;
@@ -302,47 +241,26 @@ class HeldSites final : public ThermalPlaces {
   std::int64_t run_in_ = 0;
 };
 
-/// Of the stretches of a chain without forces on its sites.
-std::optional<BoltzmannTable> stretches_of(const ThermalChain& chain, std::string& reason) {
-  const PairPotential& springs = *chain.law->springs;
-  std::optional<BoltzmannTable> table;
-  if (chain.last) {
-    const double mean = (*chain.last - chain.first) / static_cast<double>(chain.sites + 1);
-    table = BoltzmannTable::with_mean(springs, chain.temperature, mean);
-    if (!table) reason = "no pressure gives the springs the length between the ends at this kT";
-  } else {
-    table = BoltzmannTable::of(springs, chain.temperature);
-    if (!table) {
-      reason =
-          "the springs do not hold together at this kT, for exp(-V/kT) has no integral over all stretches; a chain "
-          "between two particles or with a fixed end is under pressure";
-    }
-  }
-  return table;
+std::unique_ptr<ThermalPlaces> find_places(const ThermalChain& chain, UniformNumber uniform) {
+  if (chain.law->sites) return std::make_unique<HeldSites>(chain, std::move(uniform));
+  return std::make_unique<SpringsInSeries>(chain, std::move(uniform));
 }
 
 }  // namespace
 
 std::string thermal_unsupported_reason(const ThermalChain& chain) {
-  std::string reason;
-  if (chain.law->sites) {
-    HeldSites::of(chain, {}, reason);
-  } else {
-    stretches_of(chain, reason);
+  try {
+    find_places(chain, {});
+  } catch (const std::runtime_error& error) {
+    return error.what();
   }
-  return reason;
+  return "";
 }
 
 std::unique_ptr<ThermalPlaces> draw_thermal_places(const ThermalChain& chain, UniformNumber uniform,
                                                    const Communicator& communicator) {
-  std::string reason;
-  std::unique_ptr<ThermalPlaces> places;
-  if (chain.law->sites) {
-    places = HeldSites::of(chain, std::move(uniform), reason);
-  } else if (std::optional<BoltzmannTable> table = stretches_of(chain, reason)) {
-    places = std::make_unique<SpringsInSeries>(chain, std::move(*table), std::move(uniform), communicator);
-  }
-  if (!places) throw std::runtime_error(reason);
+  std::unique_ptr<ThermalPlaces> places = find_places(chain, std::move(uniform));
+  places->draw(communicator);
   return places;
 }
 

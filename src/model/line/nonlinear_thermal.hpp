@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "model/line/state.hpp"
 
@@ -24,12 +25,23 @@ struct ThermalChain {
 /// A number, uniform in (0, 1], of a spring or site in one of its draws, from 1.
 using UniformNumber = std::function<double(std::int64_t draw, std::int64_t index)>;
 
+/// The places of a chain in their order, computed one from the other when they are asked for.
 class ThermalPlaces {
  public:
   virtual ~ThermalPlaces() = default;
+  /// Draws what they depend on. @note Collective.
+  virtual void draw(const Communicator&) {}
   /// Calls use(site, place) for the sites [begin, end) in their order. The bits depend on the random numbers alone.
-  virtual void for_each(std::int64_t begin, std::int64_t end,
-                        const std::function<void(std::int64_t, double)>& use) const = 0;
+  void for_each(std::int64_t begin, std::int64_t end, const std::function<void(std::int64_t, double)>& use) const;
+
+ protected:
+  /// Springs or sites of a block, the first of which does not depend on how the ranks share the line.
+  static constexpr std::int64_t block = 4096;
+
+ private:
+  /// A site at or before the first one of a block, and the place before it.
+  virtual std::pair<std::int64_t, double> start_of_block(std::int64_t first) const = 0;
+  virtual double next(std::int64_t site, double before) const = 0;
 };
 
 /// Why there is no such distribution, or no way to draw from it; "" where there is.

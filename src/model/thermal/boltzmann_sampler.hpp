@@ -1,7 +1,7 @@
 // Positions with the density exp(-V(q)/kT).
 //
 //   quadratic V       q = kT^1/2 L^-T x,  V'' = L L^T, exactly
-//   one coordinate    the inverse of the distribution, to round-off
+//   one coordinate    the inverse of the distribution (boltzmann_table.hpp)
 //   several           Hamiltonian Monte Carlo
 #pragma once
 

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "model/line/boltzmann_table.hpp"
+#include "model/thermal/boltzmann_table.hpp"
 #include "nonlinear_laws.hpp"
 #include "random/streams.hpp"
 #include "self_world.hpp"
@@ -25,6 +25,10 @@ UniformNumber numbers(std::uint32_t realisation = 0) {
                         static_cast<std::uint64_t>(draw * 100'000'000 + index))
         .first;
   };
+}
+
+Energy energy_of(std::shared_ptr<const LineLaw> law) {
+  return [law](double s) { return law->springs->value(s); };
 }
 
 /// Averages by rectangles, of which the table knows nothing.
@@ -51,7 +55,7 @@ TEST(BoltzmannTable, MomentsOfNumbersAreThoseOfTheDensity) {
                            {2.0, 0.7319146425, 3.1957439274}};
   const auto law = fput.line_law();
   for (const Stretch& expected : exact) {
-    const auto table = BoltzmannTable::of(*law->springs, expected.temperature);
+    const auto table = BoltzmannTable::of(energy_of(law), expected.temperature);
     ASSERT_TRUE(table);
     EXPECT_NEAR(table->variance(), expected.square, 2e-10);
     // The midpoints of equally likely parts.
@@ -65,21 +69,21 @@ TEST(BoltzmannTable, MomentsOfNumbersAreThoseOfTheDensity) {
     EXPECT_NEAR(square, expected.square, 2e-6 * expected.square);
     EXPECT_NEAR(stiffness, expected.stiffness, 2e-6 * expected.stiffness);
   }
-  const auto free = BoltzmannTable::of(*toda.line_law()->springs, 1.0);
+  const auto free = BoltzmannTable::of(energy_of(toda.line_law()), 1.0);
   ASSERT_TRUE(free);
   EXPECT_NEAR(free->mean(), 0.5772156649, 2e-10);
   EXPECT_NEAR(free->variance(), 1.6449340668, 2e-10);
-  const auto between_walls = BoltzmannTable::with_mean(*toda.line_law()->springs, 1.0, 0.0);
+  const auto between_walls = BoltzmannTable::with_mean(energy_of(toda.line_law()), 1.0, 0.0);
   ASSERT_TRUE(between_walls);
   EXPECT_NEAR(between_walls->pressure(), 0.4616321450, 1e-7);  // psi(1 + P) = 0
-  EXPECT_FALSE(BoltzmannTable::of(*hertz.line_law()->springs, 1.0));
-  EXPECT_TRUE(BoltzmannTable::with_mean(*hertz.line_law()->springs, 1.0, 0.3));
+  EXPECT_FALSE(BoltzmannTable::of(energy_of(hertz.line_law()), 1.0));
+  EXPECT_TRUE(BoltzmannTable::with_mean(energy_of(hertz.line_law()), 1.0, 0.3));
 }
 
 TEST(BoltzmannTable, LikelihoodOfASumIsThatOfNormalNumbers) {
   // Harmonic springs: a normal density, whose bound is its maximum.
   const auto law = nonlinear_laws()[0].line_law();
-  const auto table = BoltzmannTable::of(*law->springs, 0.6);
+  const auto table = BoltzmannTable::of(energy_of(law), 0.6);
   ASSERT_TRUE(table);
   for (const std::int64_t count : {40, 4096, 123'456'789}) {
     const double deviation = std::sqrt(0.6 / 1.7 * static_cast<double>(count));
