@@ -104,20 +104,26 @@ class EnvironmentCouplings {
     return environment_steppers_;
   }
 
-  /// Begins steps from `q`.
-  void begin(const FixedVector<N>& q) {
+  /// Begins steps from `q`; the particles had `q0` at the start.
+  void begin(const FixedVector<N>& q, const Eigen::VectorXd& q0) {
     for (Coupled& coupling : couplings_) {
-      if (coupling.nonlinear == nullptr) continue;
+      if (coupling.nonlinear == nullptr) {
+        // A head that is not at 0 there is measured from q = 0.
+        coupling.attachment->position(q0, 0.0, std::span(coupling.x).first(coupling.axes));
+        const bool is_from_start = coupling.x == FixedVector<N>{};
+        for (int i = 0; i < N; ++i) coupling.start[i] = is_from_start ? q0[i] : 0.0;
+        continue;
+      }
       std::copy_n(coupling.attachment->origin().begin(), coupling.axes, coupling.origin.begin());
       coupling.nonlinear->value_and_gradient(q.data(), 0.0, coupling.current.data());
     }
   }
-  /// Computes the heads of particles at `q`, with displacements from `start`.
-  void find_heads(const FixedVector<N>& q, const FixedVector<N>& start, const FixedVector<N>& velocity) {
+  /// Computes the heads of particles at `q`.
+  void find_heads(const FixedVector<N>& q, const FixedVector<N>& velocity) {
     for (Coupled& coupling : couplings_) {
       if (coupling.first >= 0) {
         for (int axis = 0; axis < coupling.axes; ++axis) {
-          coupling.x[axis] = 0.0 + (q[coupling.first + axis] - start[coupling.first + axis]);
+          coupling.x[axis] = 0.0 + (q[coupling.first + axis] - coupling.start[coupling.first + axis]);
           coupling.v[axis] = 0.0 + velocity[coupling.first + axis];
         }
         continue;
@@ -131,7 +137,7 @@ class EnvironmentCouplings {
       coupling.x.fill(0.0);
       coupling.v.fill(0.0);
       for (const Attachment::Term& term : coupling.attachment->terms()) {
-        coupling.x[term.axis] += term.weight * (q[term.coordinate] - start[term.coordinate]);
+        coupling.x[term.axis] += term.weight * (q[term.coordinate] - coupling.start[term.coordinate]);
         coupling.v[term.axis] += term.weight * velocity[term.coordinate];
       }
     }
@@ -180,6 +186,7 @@ class EnvironmentCouplings {
     int first = -1;                       // the attachment's first_coordinate()
     const Coupling* nonlinear = nullptr;  // likewise
     FixedVector<N> origin{};              // likewise
+    FixedVector<N> start{};               // of linear ones: the positions from which they are measured
     std::vector<double> current;          // s, then ds/dq, at the current positions
     FixedVector<N> x{}, v{};
     HeadMotion head;  // refers to x and v
@@ -237,11 +244,10 @@ class SmallSplittingStepper final : public Stepper {
   void load_state() {
     if (!problem_.communicator().is_root()) return;
     for (int i = 0; i < N; ++i) {
-      start_[i] = problem_.system().q0[i];
       q_[i] = problem_.q[i];
       p_[i] = problem_.p[i];
     }
-    couplings_.begin(q_);
+    couplings_.begin(q_, problem_.system().q0);
     dissipated_ = problem_.dissipated;
     is_force_current_ = false;
   }
@@ -283,7 +289,7 @@ class SmallSplittingStepper final : public Stepper {
         } else {
           const FixedVector<N> velocity = damped_kick_.velocity(p);
           if constexpr (has_environments) {
-            couplings_.find_heads(q, start_, velocity);
+            couplings_.find_heads(q, velocity);
           }
           for (int i = 0; i < N; ++i) q[i] += op.duration * velocity[i];
           if constexpr (has_environments) couplings_.drift(op.substep, q, op.duration);
@@ -317,7 +323,7 @@ class SmallSplittingStepper final : public Stepper {
     is_force_current_ = true;
     FixedVector<N> force = potential_force_at_q_;
     if constexpr (has_environments) {
-      couplings_.find_heads(q, start_, damped_kick_.velocity(p));
+      couplings_.find_heads(q, damped_kick_.velocity(p));
       couplings_.kick(op.substep, force);
     }
     if constexpr (drag == Drag::none) {
@@ -336,7 +342,7 @@ class SmallSplittingStepper final : public Stepper {
   Force potential_force_;
   EnvironmentCouplings<N> couplings_;
   WhiteNoise* noise_;  // nullptr where there is none
-  FixedVector<N> start_, q_, p_, potential_force_at_q_, impulse_;
+  FixedVector<N> q_, p_, potential_force_at_q_, impulse_;
   double dissipated_ = 0.0;
   bool is_force_current_ = false;  // whether potential_force_at_q_ is that at q_
 };

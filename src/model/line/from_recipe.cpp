@@ -106,7 +106,7 @@ std::unique_ptr<Environment> build_nonlinear_line(const Section& section, const 
   });
   if (!ends || !law->springs || mistakes.count() > before) return nullptr;
   LineConstants constants;
-  constants.stiffness = std::max(0.0, law->springs->second_derivative(0.0));
+  constants.stiffness = law->springs->second_derivative(0.0);
   const bool is_folded = ends->size() == 2;
   const std::string far_end = section.has("far_end") ? section.text("far_end") : "fixed";
   constants.far_end = is_folded              ? FarEnd::joined
@@ -123,7 +123,7 @@ std::unique_ptr<Environment> build_nonlinear_line(const Section& section, const 
                              "would have one on one side only; take \"fixed\"",
                              far_end));
   }
-  if (constants.far_end == FarEnd::matched && constants.stiffness == 0.0) {
+  if (constants.far_end == FarEnd::matched && constants.stiffness <= 0.0) {
     mistakes.add(section.where("far_end"),
                  "`far_end` = \"matched\" needs springs with V''(0) > 0, which `potential` has not");
   }

@@ -14,86 +14,26 @@
 
 namespace bathline {
 
-namespace {
-
-/// Both strands have as many sites; an odd number of them shares the one in the middle.
-std::int64_t sites_of_strand(const LineConstants& constants, std::int64_t sites) {
-  return constants.far_end == FarEnd::joined ? (sites + 1) / 2 : sites;
-}
-
-LineConstants with_shared_site(LineConstants constants, std::int64_t sites) {
-  if (constants.far_end == FarEnd::joined) constants.shared = static_cast<int>(sites % 2);
-  return constants;
-}
-
-/// Sites that a force moves at rest cannot be left out.
-LineOptions with_all_sites(LineOptions options) {
-  const PairPotential* const sites = options.law->sites.get();
-  if (sites != nullptr && sites->derivative(0.0) != 0.0) options.skip_resting = false;
-  return options;
-}
-
-/// Gives the stepper of the line the places of its heads.
-class StepperOfPlaces final : public ExplicitEnvironmentStepper {
- public:
-  StepperOfPlaces(const NonlinearLine& line, std::unique_ptr<ExplicitEnvironmentStepper> stepper)
-      : line_(line), stepper_(std::move(stepper)) {}
-
-  int max_block_steps() const override { return stepper_->max_block_steps(); }
-  void begin_block(const BlockPlan& plan) override { stepper_->begin_block(plan); }
-  void force(const HeadMotion& head, std::span<double> force) const override {
-    stepper_->force({line_.places(head.x), head.v}, force);
-  }
-  void substep(const Substep& substep, const HeadMotion& head) override {
-    stepper_->substep(substep, {line_.places(head.x), head.v});
-  }
-  void end_block() override { stepper_->end_block(); }
-
- private:
-  const NonlinearLine& line_;
-  std::unique_ptr<ExplicitEnvironmentStepper> stepper_;
-};
-
-/// Gives the observer of the line the places of its ends.
-class ObserverOfPlaces final : public HeatObserver {
- public:
-  ObserverOfPlaces(const NonlinearLine& line, std::unique_ptr<HeatObserver> observer)
-      : line_(line), observer_(std::move(observer)) {}
-  void observe(const ConductorEnds& ends) override {
-    observer_->observe({line_.places(ends.x), ends.v, ends.kT, ends.mass});
-  }
-  std::span<const double> totals() const override { return observer_->totals(); }
-  HeatProfile take() override { return observer_->take(); }
-
- private:
-  const NonlinearLine& line_;
-  std::unique_ptr<HeatObserver> observer_;
-};
-
-}  // namespace
-
-NonlinearLine::NonlinearLine(std::string name, Attachment attachment, int coordinates, LineConstants constants,
+NonlinearLine::NonlinearLine(std::string name, Attachment attachment, int coordinates, const LineConstants& constants,
                              std::int64_t sites, const Communicator& communicator, LineOptions options)
-    : Line(std::move(name), std::move(attachment), with_shared_site(constants, sites),
-           sites_of_strand(constants, sites), communicator, with_all_sites(std::move(options))),
-      coordinates_(coordinates) {}
+    : Line(std::move(name), std::move(attachment), constants,
+           // Both strands have as many sites; an odd number of them shares the one in the middle.
+           constants.far_end == FarEnd::joined ? (sites + 1) / 2 : sites, communicator, std::move(options)),
+      coordinates_(coordinates) {
+  if (state_.is_folded()) state_.constants.shared = static_cast<int>(sites % 2);
+  // Sites that a force moves at rest cannot be left out.
+  const PairPotential* const held = state_.options.law->sites.get();
+  if (held != nullptr && held->derivative(0.0) != 0.0) state_.options.skip_resting = false;
+}
 
 void NonlinearLine::prepare(const RngKey& key) {
-  // x = c.(q - q0) at q = 0.
+  // x = c.(q - q0) at q = 0, and from here on c.q.
+  const Eigen::VectorXd origin = Eigen::VectorXd::Zero(coordinates_);
   start_.resize(static_cast<std::size_t>(attachment().axes()));
-  places_.resize(start_.size());
-  attachment().position(Eigen::VectorXd::Zero(coordinates_), 0.0, start_);
+  attachment().position(origin, 0.0, start_);
   for (double& place : start_) place = 0.0 - place;
+  begin_at(origin);
   Line::prepare(key);
-}
-
-std::span<const double> NonlinearLine::places(std::span<const double> displacements) const {
-  for (std::size_t axis = 0; axis < start_.size(); ++axis) places_[axis] = start_[axis] + displacements[axis];
-  return places_;
-}
-
-std::unique_ptr<ExplicitEnvironmentStepper> NonlinearLine::explicit_stepper(const ExplicitScheme& scheme, double h) {
-  return std::make_unique<StepperOfPlaces>(*this, Line::explicit_stepper(scheme, h));
 }
 
 bool NonlinearLine::is_ring() const {
@@ -102,7 +42,7 @@ bool NonlinearLine::is_ring() const {
 }
 
 std::unique_ptr<HeatObserver> NonlinearLine::observe_heat(const HeatObservation& what) {
-  return std::make_unique<ObserverOfPlaces>(*this, make_heat_observer(state_, is_ring(), what));
+  return make_heat_observer(state_, is_ring(), what);
 }
 
 double NonlinearLine::lightest_mass() const {
@@ -153,10 +93,7 @@ std::optional<std::string> NonlinearLine::own_unsupported_reason(const Scheme& s
 
 std::unique_ptr<ImplicitEnvironmentStepper> NonlinearLine::implicit_stepper(const PartitionedRungeKutta& scheme,
                                                                             double h) {
-  return make_nonlinear_stages(state_, scheme, h, [this](std::span<const double> displacements) {
-    const std::span<const double> heads = places(displacements);
-    return std::vector<double>(heads.begin(), heads.end());
-  });
+  return make_nonlinear_stages(state_, scheme, h);
 }
 
 std::int64_t NonlinearLine::bytes(const Scheme& scheme) const {
@@ -170,18 +107,11 @@ std::int64_t NonlinearLine::bytes(const Scheme& scheme) const {
 }
 
 LumpedNetwork NonlinearLine::assemble(std::int64_t limit) const {
-  const auto count = static_cast<int>(std::min(state_.sites(), limit));
-  const double spring = state_.options.law->springs->second_derivative(0.0), held = site_stiffness();
-  LumpedNetwork network;
-  network.to_head = {{0, spring}};
-  for (int j = 0; j < count; ++j) {
-    network.mass.push_back(state_.site(j).mass);
-    if (j + 1 < count) network.springs.push_back({j, j + 1, spring});
-    if (held != 0.0) network.to_ground.emplace_back(j, held);
-  }
-  const bool is_free = state_.constants.far_end == FarEnd::free || state_.constants.far_end == FarEnd::matched;
-  if (count < state_.sites() || !is_free) network.to_ground.emplace_back(count - 1, spring);
-  if (state_.constants.dashpot > 0.0) network.dashpots = {{count - 1, state_.constants.dashpot}};
+  LumpedNetwork network = Line::assemble(limit);
+  const auto count = static_cast<int>(network.mass.size());
+  if (state_.is_folded() && count == state_.sites())
+    network.to_ground.emplace_back(count - 1, state_.constants.stiffness);
+  for (int j = 0; j < count && site_stiffness() != 0.0; ++j) network.to_ground.emplace_back(j, site_stiffness());
   return network;
 }
 

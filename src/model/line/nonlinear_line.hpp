@@ -21,8 +21,8 @@ class NonlinearLine final : public Line, public OrderedSites, public HeatConduct
   /// The attachment is one to a system of `coordinates` coordinates. `sites` are those of the chain, at least 2 between
   /// two heads, where `constants` are joined. `options.law` is set, and V'(0) = 0 unless the far end is fixed or
   /// joined. @note Collective.
-  NonlinearLine(std::string name, Attachment attachment, int coordinates, LineConstants constants, std::int64_t sites,
-                const Communicator& communicator, LineOptions options);
+  NonlinearLine(std::string name, Attachment attachment, int coordinates, const LineConstants& constants,
+                std::int64_t sites, const Communicator& communicator, LineOptions options);
 
   int site_axes() const override { return attachment().axes() / (state_.is_folded() ? 2 : 1); }
   std::int64_t ordered_sites() const override { return state_.chain_sites(); }
@@ -30,20 +30,16 @@ class NonlinearLine final : public Line, public OrderedSites, public HeatConduct
   bool is_ring() const override;
   std::int64_t conducting_sites() const override { return state_.is_folded() ? state_.chain_sites() : 0; }
   std::unique_ptr<HeatObserver> observe_heat(const HeatObservation& what) override;
+  /// From here on the attachment measures from q = 0.
   void prepare(const RngKey& key) override;
-  EnvironmentEnergy energy(std::span<const double> head) override { return Line::energy(places(head)); }
-  void force(std::span<const double> head, std::span<double> force) const override { Line::force(places(head), force); }
   /// The rarest of all stretches and places has the energy kT ln(sites times steps), while its neighbours have kT.
   double highest_frequency_at(double temperature, double steps) const override;
-  std::unique_ptr<ExplicitEnvironmentStepper> explicit_stepper(const ExplicitScheme& scheme, double h) override;
   /// The linearisation at rest; strands are clamped at their far ends.
   LumpedNetwork assemble(std::int64_t limit) const override;
   std::optional<AnalyticKernel> analytic_kernel(std::span<const double>) const override { return std::nullopt; }
   /// For schemes of up to `max_nonlinear_stages` stages; reads PETSc's options where a solver is made of it.
   std::unique_ptr<ImplicitEnvironmentStepper> implicit_stepper(const PartitionedRungeKutta& scheme, double h) override;
   std::int64_t bytes(const Scheme& scheme) const override;
-  /// The places of the heads, from their displacements; valid until the next call.
-  std::span<const double> places(std::span<const double> displacements) const;
   /// The chain that begins with `axis`, the first of its strands, whose ends are at `heads`.
   ThermalChain thermal_chain(int axis, std::span<const double> heads) const;
 
@@ -59,7 +55,6 @@ class NonlinearLine final : public Line, public OrderedSites, public HeatConduct
 
   int coordinates_;
   std::vector<double> start_;  // of the heads
-  mutable std::vector<double> places_;
 };
 
 EnvironmentKind nonlinear_line_kind();

@@ -490,9 +490,9 @@ TEST(NonlinearLine, ForcesOnTheHeadsAreMinusTheGradientOfTheEnergy) {
       SCOPED_TRACE(law.name);
       Problem problem = problem_of({law, sites}, self_world());
       Environment& chain = *problem.environments()[0];
-      const Eigen::VectorXd heads{{0.1, 0.47}};
+      const Eigen::VectorXd heads{{0.4, 0.27}};
       std::vector<double> force(2);
-      chain.force(std::vector<double>{0.1, 0.47}, force);
+      chain.force(std::vector<double>{0.4, 0.27}, force);
       const auto energy = [&](const Eigen::VectorXd& x) {
         const EnvironmentEnergy all = chain.energy({x.data(), 2});
         return all.environment + all.interaction;

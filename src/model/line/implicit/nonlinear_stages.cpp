@@ -33,30 +33,30 @@ class Stages final : public ImplicitEnvironmentStepper, public NonlinearStages {
   using Elimination = BlockLineElimination<B>;
   using Block = Eigen::Matrix<double, S, S>;
   using Value = Eigen::Matrix<double, S, 1>;
-  using Places = std::function<std::vector<double>(std::span<const double>)>;
+  /// By site: of one number at every stage.
+  using Values = Eigen::Matrix<double, S, Eigen::Dynamic>;
 
-  Stages(LineState& line, const PartitionedRungeKutta& scheme, double h, Places places_of_heads)
+  Stages(LineState& line, const PartitionedRungeKutta& scheme, double h)
       : line_(line),
         law_(*line.options.law),
         h_(h),
         a_(scheme.a),
         a_hat_(scheme.a_hat),
         b_(scheme.b),
-        places_of_heads_(std::move(places_of_heads)),
         halo_(line.layout, line.communicator, 1, line.axes * S),
         eliminations_(static_cast<std::size_t>(line.axes / Strands)),
         forces_(Eigen::MatrixXd::Zero(S, line.axes)),
         stiffness_(forces_) {
-    // A row more in front for the head, and one behind for the far end.
-    places_.assign(static_cast<std::size_t>(line.axes * S), std::vector<double>(static_cast<std::size_t>(rows() + 2)));
-    pulls_.assign(static_cast<std::size_t>(line.axes), std::vector<Spring>(static_cast<std::size_t>(rows() + 1)));
-    sites_.assign(static_cast<std::size_t>(line.axes), std::vector<Spring>(static_cast<std::size_t>(rows())));
+    for (int axis = 0; axis < line.axes; ++axis) {
+      const auto zeros = [&](Eigen::Index more) { return Values(Values::Zero(S, rows() + more)); };
+      axes_.push_back({Eigen::MatrixXd::Zero(rows() + 2, S), zeros(1), zeros(1), zeros(0), zeros(0)});
+    }
   }
 
   // The step.
   bool condense(std::span<const double> head, StageResponse& response) override {
     line_.mark_active(line_.sites());
-    if (line_.at_head()) heads_ = places_of_heads_(head);
+    heads_.assign(head.begin(), head.end());
     response.constant.setZero(S, line_.axes);
     response.damping.setZero(S, S);
     return true;
@@ -106,9 +106,11 @@ class Stages final : public ImplicitEnvironmentStepper, public NonlinearStages {
   }
 
  private:
-  /// Force and its derivative at every stage.
-  struct Spring {
-    Value force = Value::Zero(), stiffness = Value::Zero();
+  /// At the last `evaluate`. A row of places more in front is for the head, and one behind for the far end; springs are
+  /// before every site, and one behind the last.
+  struct Axis {
+    Eigen::MatrixXd places;  // by site, then stage
+    Values pull, stiffness, held, held_stiffness;
   };
 
   std::int64_t rows() const { return line_.count; }
@@ -126,21 +128,13 @@ class Stages final : public ImplicitEnvironmentStepper, public NonlinearStages {
       for (std::int64_t j = 0; j < rows(); ++j) use(axis, j);
     }
   }
-  /// Of one axis and stage; index -1 is the head or the site before, `rows()` that behind.
-  double* places(int axis, int stage) { return places_[static_cast<std::size_t>(axis * S + stage)].data() + 1; }
-  Spring& pull(int axis, std::int64_t j) { return pulls_[static_cast<std::size_t>(axis)][static_cast<std::size_t>(j)]; }
-  const Spring& pull(int axis, std::int64_t j) const {
-    return pulls_[static_cast<std::size_t>(axis)][static_cast<std::size_t>(j)];
-  }
-  const Spring& held(int axis, std::int64_t j) const {
-    return sites_[static_cast<std::size_t>(axis)][static_cast<std::size_t>(j)];
-  }
+  const Axis& of(int axis) const { return axes_[static_cast<std::size_t>(axis)]; }
   Value velocities(int axis, std::int64_t j) const { return own(velocities_.data(), axis, j); }
   /// On a site at every stage.
   Value force(int axis, std::int64_t j) const {
-    Value force = pull(axis, j + 1).force - pull(axis, j).force - held(axis, j).force;
+    Value force = of(axis).pull.col(j + 1) - of(axis).pull.col(j) - of(axis).held.col(j);
     // The spring before the second strand's copy of a shared site acts on it, too, in the other direction.
-    if (is_shared(j)) force -= pull(axis ^ 1, j).force;
+    if (is_shared(j)) force -= of(axis ^ 1).pull.col(j);
     if (is_last(j)) force -= line_.constants.dashpot * velocities(axis, j);
     return force;
   }
@@ -152,14 +146,11 @@ class Stages final : public ImplicitEnvironmentStepper, public NonlinearStages {
   double h_;
   Block a_, a_hat_;
   Value b_;
-  Places places_of_heads_;
   Halo halo_;
-  std::vector<Elimination> eliminations_;    // by chain
-  std::vector<double> heads_;                // places at the start of the step, by axis
-  std::vector<double> velocities_;           // of the last `evaluate`
-  std::vector<std::vector<double>> places_;  // by axis, then stage
-  std::vector<std::vector<Spring>> pulls_;   // by axis: of the spring before every site, and behind the last
-  std::vector<std::vector<Spring>> sites_;   // by axis: of the potential U
+  std::vector<Elimination> eliminations_;  // by chain
+  std::vector<double> heads_;              // at the start of the step, by axis
+  std::vector<double> velocities_;         // of the last `evaluate`
+  std::vector<Axis> axes_;
   Eigen::MatrixXd forces_, stiffness_;
   double squared_scale_ = 0.0;
 };
@@ -169,43 +160,40 @@ void Stages<Strands, S>::evaluate(const Eigen::MatrixXd& head_velocities, const 
   velocities_.assign(velocities, velocities + rows() * line_.axes * S);
   std::vector<double*> arrays;
   for (int axis = 0; axis < line_.axes; ++axis) {
-    for (int i = 0; i < S; ++i) {
-      double* const place = places(axis, i);
-      for (std::int64_t j = 0; j < rows(); ++j)
-        place[j] = line_.own(line_.w[axis])[j] + h_ * a_.row(i).dot(own(velocities, axis, j));
-      arrays.push_back(place - halo_.left());
+    Eigen::MatrixXd& places = axes_[static_cast<std::size_t>(axis)].places;
+    for (std::int64_t j = 0; j < rows(); ++j) {
+      const Value change = h_ * (a_ * own(velocities, axis, j));
+      places.row(j + 1) = change.array() + line_.own(line_.w[axis])[j];
     }
+    for (int i = 0; i < S; ++i) arrays.push_back(places.col(i).data() + 1 - halo_.left());
   }
   halo_.exchange(arrays);
   squared_scale_ = 0.0;
   for (int axis = 0; axis < line_.axes && rows() > 0; ++axis) {
+    Axis& now = axes_[static_cast<std::size_t>(axis)];
     const double direction = line_.strand(axis) == 1 ? -1.0 : 1.0;
+    const bool has_spring_behind =
+        !line_.at_far_end || line_.constants.far_end == FarEnd::fixed || (Strands == 2 && !is_shared(rows() - 1));
     for (int i = 0; i < S; ++i) {
-      double* const place = places(axis, i);
-      const std::int64_t last = rows() - 1;
+      auto place = now.places.col(i);
       if (line_.at_head())
-        place[-1] = heads_[static_cast<std::size_t>(axis)] + h_ * a_.row(i).dot(head_velocities.col(axis));
-      const bool has_spring_behind =
-          !line_.at_far_end || line_.constants.far_end == FarEnd::fixed || (Strands == 2 && !is_shared(last));
-      if (line_.at_far_end) place[last + 1] = Strands == 2 ? places(axis ^ 1, i)[last] : line_.behind_last(place[last]);
-      for (std::int64_t j = 0; j <= rows(); ++j) {
-        Spring& spring = pull(axis, j);
-        const double stretch = direction * (place[j] - place[j - 1]);
-        const bool exists = j < rows() || has_spring_behind;
-        spring.force[i] = exists ? direction * law_.springs->derivative(stretch) : 0.0;
-        spring.stiffness[i] = exists ? law_.springs->second_derivative(stretch) : 0.0;
-        if (j == rows() || !law_.sites) continue;
-        Spring& site = sites_[static_cast<std::size_t>(axis)][static_cast<std::size_t>(j)];
-        site.force[i] = law_.sites->derivative(place[j]);
-        site.stiffness[i] = law_.sites->second_derivative(place[j]);
+        place[0] = heads_[static_cast<std::size_t>(axis)] + h_ * a_.row(i).dot(head_velocities.col(axis));
+      if (line_.at_far_end)
+        place[rows() + 1] = Strands == 2 ? of(axis ^ 1).places(rows(), i) : line_.behind_last(place[rows()]);
+      for (std::int64_t j = 0; j < rows() + (has_spring_behind ? 1 : 0); ++j) {
+        const double stretch = direction * (place[j + 1] - place[j]);
+        now.pull(i, j) = direction * law_.springs->derivative(stretch);
+        now.stiffness(i, j) = law_.springs->second_derivative(stretch);
+      }
+      for (std::int64_t j = 0; j < rows() && law_.sites; ++j) {
+        now.held(i, j) = law_.sites->derivative(place[j + 1]);
+        now.held_stiffness(i, j) = law_.sites->second_derivative(place[j + 1]);
       }
     }
   }
-  if (line_.at_head()) {
-    for (int axis = 0; axis < line_.axes; ++axis) {
-      forces_.col(axis) = pull(axis, 0).force;
-      stiffness_.col(axis) = pull(axis, 0).stiffness;
-    }
+  for (int axis = 0; axis < line_.axes && line_.at_head(); ++axis) {
+    forces_.col(axis) = of(axis).pull.col(0);
+    stiffness_.col(axis) = of(axis).stiffness.col(0);
   }
   for_each_site([&](int axis, std::int64_t j) {
     const double mass = mass_of(axis, j), p = line_.own(line_.p[axis])[j];
@@ -217,9 +205,10 @@ void Stages<Strands, S>::evaluate(const Eigen::MatrixXd& head_velocities, const 
     }
     // The round-off of places changes the forces.
     const double place = std::abs(line_.own(line_.w[axis])[j]);
-    const Value stiffness = pull(axis, j).stiffness + pull(axis, j + 1).stiffness + held(axis, j).stiffness;
-    const double terms = std::abs(p) + h_ * (pull(axis, j).force.norm() + pull(axis, j + 1).force.norm() +
-                                             held(axis, j).force.norm() + place * stiffness.norm());
+    const Axis& at = of(axis);
+    const Value stiffness = at.stiffness.col(j) + at.stiffness.col(j + 1) + at.held_stiffness.col(j);
+    const double terms = std::abs(p) + h_ * (at.pull.col(j).norm() + at.pull.col(j + 1).norm() + at.held.col(j).norm() +
+                                             place * stiffness.norm());
     squared_scale_ += S * terms * terms;
   });
 }
@@ -239,9 +228,9 @@ typename Stages<Strands, S>::Elimination::Row Stages<Strands, S>::row_of(int cha
       row.diagonal.template block<S, S>(at, other) = -mass;
       continue;
     }
-    const Block before = coupling(pull(axis, j).stiffness), behind = coupling(pull(axis, j + 1).stiffness);
+    const Block before = coupling(of(axis).stiffness.col(j)), behind = coupling(of(axis).stiffness.col(j + 1));
     row.before.template block<S, S>(at, at) = before;
-    diagonal = mass + before + behind + coupling(held(axis, j).stiffness);
+    diagonal = mass + before + behind + coupling(of(axis).held_stiffness.col(j));
     if (!is_last(j)) {
       row.behind.template block<S, S>(at, at) = behind;
       continue;
@@ -249,7 +238,7 @@ typename Stages<Strands, S>::Elimination::Row Stages<Strands, S>::row_of(int cha
     diagonal += h_ * line_.constants.dashpot * a_hat_;
     if constexpr (Strands == 2) {
       if (is_shared(j)) {
-        const Block across = coupling(pull(axis ^ 1, j).stiffness);
+        const Block across = coupling(of(axis ^ 1).stiffness.col(j));
         row.diagonal.template block<S, S>(at, other) = across;
         row.before.template block<S, S>(at, other) = across;
       } else {
@@ -270,23 +259,16 @@ void Stages<Strands, S>::linearise() {
 
 }  // namespace
 
-std::unique_ptr<ImplicitEnvironmentStepper> make_nonlinear_stages(
-    LineState& line, const PartitionedRungeKutta& scheme, double h,
-    std::function<std::vector<double>(std::span<const double>)> places_of_heads) {
-  const auto make = [&]<int S>(std::integral_constant<int, S>) -> std::unique_ptr<ImplicitEnvironmentStepper> {
-    if (line.is_folded()) return std::make_unique<Stages<2, S>>(line, scheme, h, std::move(places_of_heads));
-    return std::make_unique<Stages<1, S>>(line, scheme, h, std::move(places_of_heads));
+std::unique_ptr<ImplicitEnvironmentStepper> make_nonlinear_stages(LineState& line, const PartitionedRungeKutta& scheme,
+                                                                  double h) {
+  const auto make = [&]<int S>() -> std::unique_ptr<ImplicitEnvironmentStepper> {
+    if (line.is_folded()) return std::make_unique<Stages<2, S>>(line, scheme, h);
+    return std::make_unique<Stages<1, S>>(line, scheme, h);
   };
-  switch (scheme.stages()) {
-    case 1:
-      return make(std::integral_constant<int, 1>());
-    case 2:
-      return make(std::integral_constant<int, 2>());
-    case 3:
-      return make(std::integral_constant<int, 3>());
-    default:
-      throw std::invalid_argument("a nonlinear line supports 1 to 3 stages");
-  }
+  if (scheme.stages() == 1) return make.operator()<1>();
+  if (scheme.stages() == 2) return make.operator()<2>();
+  if (scheme.stages() == 3) return make.operator()<3>();
+  throw std::invalid_argument("a nonlinear line supports 1 to 3 stages");
 }
 
 }  // namespace bathline

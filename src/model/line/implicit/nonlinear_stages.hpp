@@ -3,7 +3,6 @@
 
 #include <Eigen/Core>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <vector>
 
@@ -47,9 +46,8 @@ class NonlinearStages {
 
 /// Its stepper implements NonlinearStages: it has no response of its own, and completes the step of the last
 /// `evaluate`. For up to `max_nonlinear_stages` stages. @note Collective.
-std::unique_ptr<ImplicitEnvironmentStepper> make_nonlinear_stages(
-    LineState& line, const PartitionedRungeKutta& scheme, double h,
-    std::function<std::vector<double>(std::span<const double>)> places_of_heads);
+std::unique_ptr<ImplicitEnvironmentStepper> make_nonlinear_stages(LineState& line, const PartitionedRungeKutta& scheme,
+                                                                  double h);
 inline constexpr int max_nonlinear_stages = 3;
 
 }  // namespace bathline
