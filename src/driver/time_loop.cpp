@@ -16,6 +16,7 @@
 #include "driver/heat_by_environment.hpp"
 #include "driver/ledger_monitor.hpp"
 #include "driver/poincare_section.hpp"
+#include "driver/serialise_state.hpp"
 #include "driver/trajectory_recorder.hpp"
 
 namespace bathline {
@@ -178,37 +179,6 @@ class ObserverList {
   LedgerMonitor ledger_monitor_;
 };
 
-/// Declares the state of a problem after `step` steps, and of its stepper. When it is restored, throws
-/// std::out_of_range if the checkpoint belongs to another problem, FileError if it cannot be read or contains a number
-/// that is not finite. @note Collective.
-void serialise_state(Archive archive, std::int64_t step, Problem& problem, Stepper& stepper) {
-  const auto particles = [&](const char* name, std::span<double> values) {
-    archive.group("particles").numbers(name, {&values, 1});
-    if (archive.is_reading() && !std::ranges::all_of(values, [](double value) { return std::isfinite(value); }))
-      throw FileError("the checkpoint is damaged: particles/{} is not finite", name);
-  };
-  particles("q", {problem.q.data(), static_cast<std::size_t>(problem.q.size())});
-  particles("p", {problem.p.data(), static_cast<std::size_t>(problem.p.size())});
-  if (problem.legendre() != nullptr) particles("v", {problem.v.data(), static_cast<std::size_t>(problem.v.size())});
-  if (problem.heat.size() > 0) particles("heat", {problem.heat.data(), static_cast<std::size_t>(problem.heat.size())});
-  particles("dissipated", {&problem.dissipated, 1});
-  particles("work", {&problem.work, 1});
-  particles("z", {&problem.z, 1});
-  for (std::size_t e = 0; e < problem.environments().size(); ++e) {
-    Environment& environment = *problem.environments()[e];
-    for (const StateField& field : environment.fields()) {
-      archive.distributed(fmt::format("environment-{}/{}_axis{}", e, field.name, field.axis), field.values, field.first,
-                          field.total);
-    }
-    if (archive.is_reading()) environment.fields_changed();
-  }
-  std::vector<double> internal = stepper.internal_state();
-  archive.numbers("stepper", internal);
-  if (!archive.is_reading()) return;
-  problem.clock.steps = step;
-  stepper.set_internal_state(internal);
-}
-
 /// `from`: the checkpoint of a resumed run, else null.
 std::optional<Failure> run_case(const Run& run, const CheckpointReader* from) {
   const Experiment& experiment = run.experiment;
@@ -237,7 +207,7 @@ std::optional<Failure> run_case(const Run& run, const CheckpointReader* from) {
   if (from != nullptr) {
     restore_from(from, [&] {
       step = saved = from->count("step");
-      serialise_state(Archive(*from, ""), step, problem, *stepper);
+      serialise_state(Archive(*from, ""), step, problem, *stepper, problem.communicator());
       observers.serialise(*from);
       if (step > this_case.steps) throw std::out_of_range("step");
     });
@@ -249,7 +219,7 @@ std::optional<Failure> run_case(const Run& run, const CheckpointReader* from) {
     const double numbers[] = {static_cast<double>(run.index), static_cast<double>(step)};
     checkpoint.numbers("case", {&numbers[0], 1});
     checkpoint.numbers("step", {&numbers[1], 1});
-    serialise_state(Archive(checkpoint, ""), step, problem, *stepper);
+    serialise_state(Archive(checkpoint, ""), step, problem, *stepper, problem.communicator());
     observers.serialise(checkpoint);
   };
   double seconds = 0.0;

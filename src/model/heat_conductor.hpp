@@ -26,10 +26,11 @@ struct HeatObservation {
   std::vector<std::int64_t> waves = {};
 };
 
-/// Means by bin, along the chain: kT in J of the places, particles at the ends included, and currents in W of the
-/// springs.
+/// Means by bin, along the chain, and of all: kT in J of the places, particles at the ends included, and currents in W
+/// of the springs.
 struct HeatProfile {
   std::vector<double> temperature, current;
+  double mean_temperature = 0.0, mean_current = 0.0;
 };
 
 /// Sums what it observes. All members are collective.
@@ -56,12 +57,6 @@ class HeatConductor {
   virtual std::unique_ptr<HeatObserver> observe_heat(const HeatObservation& what) = 0;
 };
 
-/// Number of places of a chain of `sites` sites: with the particle of a ring, or those at both ends.
-inline std::int64_t places_of(const HeatConductor& chain) {
-  return chain.conducting_sites() + (chain.is_ring() ? 1 : 2);
-}
-/// Number of springs.
-inline std::int64_t springs_of(const HeatConductor& chain) { return chain.conducting_sites() + 1; }
 /// The bin of element `index` of `count`, and the first element of a bin.
 inline std::size_t bin_of(std::int64_t index, std::int64_t count, std::size_t bins) {
   return static_cast<std::size_t>(static_cast<__int128>(index) * static_cast<std::int64_t>(bins) / count);

@@ -46,12 +46,8 @@ class TransportStudy final : public Study {
       const Case& this_case = experiment_.cases()[i];
       const std::vector<Chain> chains = chains_of(this_case);
       if (i == tables_.size()) tables_.emplace_back(columns_of(chains));
-      TransportBlocks blocks{this_case,
-                             chains,
-                             options_.realisations,
-                             static_cast<double>(block_steps(this_case)) * this_case.step,
-                             static_cast<double>(experiment_.output().every) * this_case.step,
-                             std::move(tables_[i])};
+      TransportBlocks blocks{this_case, chains, options_.realisations,
+                             static_cast<double>(block_steps(this_case)) * this_case.step, tables_[i]};
       if (i >= complete) {
         const auto failure =
             run_case(blocks, i == complete ? from : nullptr, steps_before, progress, checkpoint_points);
@@ -62,10 +58,9 @@ class TransportStudy final : public Study {
             "{}: the motion is not steady: the currents or temperatures of both halves of the second half of "
             "the run differ, or the chain still takes up heat; raise `end`",
             this_case.name);
-      broadcast(blocks.table);
+      world_.broadcast(std::span<double>(tables_[i].numbers()));
       write_transport(blocks, options_, file);
       file.flush();
-      tables_[i] = std::move(blocks.table);
       steps_before += static_cast<std::int64_t>(tables_[i].rows()) * block_steps(this_case);
     }
     return std::nullopt;
@@ -107,10 +102,7 @@ class TransportStudy final : public Study {
     progress.skip(done());
     while (static_cast<std::int64_t>(blocks.table.rows()) < options_.blocks && !is_accurate(blocks)) {
       checkpoint_points.checkpoint_if_due(this_case.name, steps_before + done(), steps, [&](CheckpointWriter& writer) {
-        // The table of this case is that of the blocks.
-        std::swap(tables_.back(), blocks.table);
         serialise_tables(Archive(writer, "transport"));
-        std::swap(tables_.back(), blocks.table);
         serialise(Archive(writer, "transport"));
       });
       std::vector<double> rows;
@@ -148,9 +140,6 @@ class TransportStudy final : public Study {
     if (!worst) return "";
     return fmt::format("{} {:.5g} +- {:.2g}", worst->name, worst->mean.value, worst->mean.error);
   }
-
-  /// @note Collective.
-  void broadcast(BlockTable& table) const { world_.broadcast(std::span<double>(table.numbers())); }
 
   /// Saves or restores the tables of all cases so far. @note Collective.
   void serialise_tables(Archive archive) {

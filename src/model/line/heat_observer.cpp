@@ -13,17 +13,14 @@
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <numeric>
+#include <type_traits>
+
+#include "model/line/explicit/register_rows.hpp"
 
 namespace bathline {
 
 namespace {
-
-/// The rows of sites as numbers or registers.
-template <class Number>
-struct RowOf {
-  const double* row;
-  Number operator[](std::int64_t j) const { return read<Number>(row + j); }
-};
 
 template <class Number>
 void write(Number value, double* to) {
@@ -45,7 +42,7 @@ void for_each_lane(std::int64_t count, Use use) {
 class LineHeatObserver final : public HeatObserver {
  public:
   LineHeatObserver(LineState& line, bool is_ring, const HeatObservation& what)
-      : line_(line), is_ring_(is_ring), what_(what), bins_(what.bins), sum_(line.layout, line.communicator) {
+      : line_(line), is_ring_(is_ring), what_(what), sum_(line.layout, line.communicator) {
     if (what.has_totals) prepare_totals();
     const auto count = static_cast<std::size_t>(line.count), leaf = static_cast<std::size_t>(line.layout.unit());
     for (int strand = 0; strand < 2; ++strand) {
@@ -58,14 +55,15 @@ class LineHeatObserver final : public HeatObserver {
   void observe(const ConductorEnds& ends) override {
     line_.exchange_next_neighbours();
     ++observations_;
-    std::ranges::fill(totals_, 0.0);
-    for (int strand = 0; strand < 2; ++strand) {
-      if (what_.has_totals) sum_.allocate(static_cast<int>(width()));
-      std::visit([&](const auto& sites) { add_strand(strand, sites, ends); }, line_.material(strand));
-      if (!what_.has_totals) continue;
-      sum_.reduce(strand_totals_);
-      for (std::size_t i = 0; i < totals_.size(); ++i) totals_[i] += strand_totals_[i];
-    }
+    if (what_.has_totals) sum_.allocate(static_cast<int>(totals_.size()));
+    for (int strand = 0; strand < 2; ++strand)
+      std::visit(
+          [&](const auto& sites) {
+            for (std::int64_t begin = 0; begin < line_.count; begin += line_.layout.unit())
+              add_leaf(strand, sites, ends, begin, std::min(line_.layout.unit(), line_.count - begin));
+          },
+          line_.material(strand));
+    if (what_.has_totals) sum_.reduce(totals_);
     if (!line_.at_head()) return;
     for (std::size_t end = 0; end < 2; ++end) end_temperature_[end] += ends.kT[end];
     if (what_.has_totals) end_totals(ends);
@@ -76,15 +74,17 @@ class LineHeatObserver final : public HeatObserver {
   }
 
   HeatProfile take() override {
-    Means temperature(bins_), current(bins_);
-    temperature.add(0, end_temperature_[0], 1.0);
-    if (!is_ring_) temperature.add(bins_ - 1, end_temperature_[1], 1.0);
-    for (int strand = 0; strand < 2; ++strand) {
-      add_pieces(strand, false, temperature);
-      add_pieces(strand, true, current);
+    const std::int64_t springs = line_.chain_sites() + 1, places = springs + (is_ring_ ? 0 : 1);
+    std::vector<double> ends(what_.bins);
+    ends.front() = end_temperature_[0];
+    if (!is_ring_) ends.back() += end_temperature_[1];
+    HeatProfile profile;
+    profile.temperature = means(&Strand::temperature, places, std::move(ends), profile.mean_temperature);
+    profile.current = means(&Strand::current, springs, std::vector<double>(what_.bins), profile.mean_current);
+    for (Strand& strand : strands_) {
+      std::ranges::fill(strand.temperature, 0.0);
+      std::ranges::fill(strand.current, 0.0);
     }
-    const HeatProfile profile{temperature.of(observations_), current.of(observations_)};
-    for (Strand& strand : strands_) strand.clear();
     observations_ = 0;
     end_temperature_ = {};
     return profile;
@@ -95,34 +95,10 @@ class LineHeatObserver final : public HeatObserver {
   /// spring joins the strands where they share no site.
   struct Strand {
     std::vector<double> temperature, current;
-    void clear() {
-      std::ranges::fill(temperature, 0.0);
-      std::ranges::fill(current, 0.0);
-    }
-  };
-  struct Means {
-    explicit Means(std::size_t bins) : sum(bins), count(bins) {}
-    void add(std::size_t bin, double values, double number) {
-      sum[bin] += values;
-      count[bin] += number;
-    }
-    std::vector<double> of(std::int64_t observations) const {
-      std::vector<double> means = sum;
-      for (std::size_t bin = 0; bin < means.size(); ++bin) means[bin] /= count[bin] * static_cast<double>(observations);
-      return means;
-    }
-    std::vector<double> sum, count;
   };
 
   bool has_joining_spring(int strand) const {
     return strand == 0 && line_.constants.shared == 0 && line_.at_far_end && line_.count > 0;
-  }
-
-  template <class S>
-  void add_strand(int strand, const S& sites, const ConductorEnds& ends) {
-    const std::int64_t leaf = line_.layout.unit();
-    for (std::int64_t begin = 0; begin < line_.count; begin += leaf)
-      add_leaf(strand, sites, ends, begin, std::min(leaf, line_.count - begin));
   }
 
   template <class S>
@@ -168,14 +144,16 @@ class LineHeatObserver final : public HeatObserver {
   }
   template <class Number, class S>
   static auto rows(const S& sites) {
-    return sites.mapped([](const double* row) { return RowOf<Number>{row}; });
+    if constexpr (std::is_same_v<Number, double>) {
+      return sites;
+    } else {
+      return sites.mapped([](const double* row) { return RowOfRegisters{row}; });
+    }
   }
 
-  // The totals of a leaf: momentum of the sites, force and current of the springs, waves; the first two are not seen.
-  std::size_t width() const { return 3 + 2 * what_.waves.size(); }
+  // The totals: momentum of the sites, force and current of the springs, waves; the first two are not seen.
   void prepare_totals() {
-    totals_.resize(width());
-    strand_totals_.resize(width());
+    totals_.resize(3 + 2 * what_.waves.size());
     for (std::int64_t j = 0; j < line_.chain_sites(); ++j) mass_ += line_.site(j).mass;
     const std::int64_t places = line_.chain_sites() + 1;
     for (std::int64_t j = 0; j < places && !what_.waves.empty(); ++j) {
@@ -213,37 +191,43 @@ class LineHeatObserver final : public HeatObserver {
     if (line_.options.law->sites == nullptr) totals_[2] += velocity * totals_[1];
   }
 
-  /// Adds the sums of a strand, those of its springs or of its sites, to the bins of the chain on rank 0.
-  void add_pieces(int strand, bool of_springs, Means& means) const {
-    const std::vector<double>& sums = of_springs ? strands_[strand].current : strands_[strand].temperature;
-    const std::int64_t sites = line_.chain_sites(), leaf = line_.layout.unit();
-    const std::int64_t total = of_springs ? sites + 1 : sites + (is_ring_ ? 1 : 2);
-    std::vector<double> pieces;  // bin, sum and number of consecutive values, which are in one leaf
-    for (std::int64_t j = 0; j < static_cast<std::int64_t>(sums.size()); ++j) {
-      const std::int64_t along = line_.first_site() + j;
-      // The last site of the first strand is that of the second one, too.
-      if (!of_springs && strand == 1 && line_.constants.shared == 1 && along == line_.sites() - 1) continue;
-      const std::int64_t index = strand == 1 ? sites - along : along + (of_springs ? 0 : 1);
-      const auto bin = static_cast<double>(bin_of(index, total, bins_));
-      const bool continues = !pieces.empty() && j % leaf != 0 && pieces[pieces.size() - 3] == bin;
-      if (!continues) pieces.insert(pieces.end(), {bin, 0.0, 0.0});
-      pieces[pieces.size() - 2] += sums[static_cast<std::size_t>(j)];
-      pieces.back() += 1.0;
+  /// The means by bin of `total` places or springs along the chain, and of all, on rank 0, where `sums` has those of
+  /// the ends.
+  std::vector<double> means(std::vector<double> Strand::*values, std::int64_t total, std::vector<double> sums,
+                            double& mean) const {
+    const bool of_places = values == &Strand::temperature;
+    for (int strand = 0; strand < 2; ++strand) {
+      const std::vector<double>& own = strands_[strand].*values;
+      std::vector<double> pieces;  // bins and sums of consecutive values, which are in one leaf
+      for (std::int64_t j = 0; j < static_cast<std::int64_t>(own.size()); ++j) {
+        const std::int64_t along = line_.first_site() + j;
+        // The last site of the first strand is that of the second one, too.
+        if (of_places && strand == 1 && line_.constants.shared == 1 && along == line_.sites() - 1) continue;
+        const std::int64_t index = strand == 1 ? line_.chain_sites() - along : along + (of_places ? 1 : 0);
+        const auto bin = static_cast<double>(bin_of(index, total, what_.bins));
+        if (j % line_.layout.unit() == 0 || pieces[pieces.size() - 2] != bin) pieces.insert(pieces.end(), {bin, 0.0});
+        pieces.back() += own[static_cast<std::size_t>(j)];
+      }
+      const std::vector<double> all = line_.communicator.gather(pieces);
+      for (std::size_t i = 0; i < all.size(); i += 2) sums[static_cast<std::size_t>(all[i])] += all[i + 1];
     }
-    const std::vector<double> all = line_.communicator.gather(pieces);
-    for (std::size_t i = 0; i < all.size(); i += 3) means.add(static_cast<std::size_t>(all[i]), all[i + 1], all[i + 2]);
+    mean = std::accumulate(sums.begin(), sums.end(), 0.0) / static_cast<double>(total * observations_);
+    for (std::size_t bin = 0; bin < what_.bins; ++bin) {
+      const std::int64_t count = begin_of_bin(bin + 1, total, what_.bins) - begin_of_bin(bin, total, what_.bins);
+      sums[bin] /= static_cast<double>(count * observations_);
+    }
+    return sums;
   }
 
   LineState& line_;
   bool is_ring_;
   HeatObservation what_;
-  std::size_t bins_;
   std::array<Strand, 2> strands_;
   std::vector<double> w_, v_, pull_;  // of a leaf and its neighbours
   std::array<double, 2> end_temperature_{};
   std::int64_t observations_ = 0;
   ReproducibleSum sum_;  // of the totals
-  std::vector<double> totals_, strand_totals_;
+  std::vector<double> totals_;
   double mass_ = 0.0;           // of all sites
   std::vector<double> circle_;  // cosine and sine of the angle of every place
 };

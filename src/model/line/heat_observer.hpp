@@ -6,8 +6,7 @@
 
 namespace bathline {
 
-/// The observer of a folded chain of one axis. The displacements of `ConductorEnds` are the places of the ends here.
-/// @note Collective.
+/// The observer of a folded chain of one axis. @note Collective.
 std::unique_ptr<HeatObserver> make_heat_observer(LineState& line, bool is_ring, const HeatObservation& what);
 
 }  // namespace bathline

@@ -30,11 +30,8 @@ void MultipleTau::add(double value) {
       level.sum[point] += value * level.last[(level.values - 1 - point) % points];
       ++level.count[point];
     }
-    if (level.values % 2 == 1) {
-      level.half = value;
-      return;
-    }
-    value = 0.5 * (level.half + value);
+    if (level.values % 2 == 1) return;
+    value = 0.5 * (level.last[(level.values - 2) % points] + value);
   }
 }
 

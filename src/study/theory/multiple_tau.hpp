@@ -30,7 +30,6 @@ class MultipleTau {
     std::vector<double> last = std::vector<double>(points);  ///< a ring
     std::size_t values = 0;
     std::vector<double> sum = std::vector<double>(points), count = std::vector<double>(points);
-    double half = 0.0;  ///< first of the two values of the next level
   };
   /// First point of a level that a finer one does not have.
   static std::size_t first_point(std::size_t level) { return level == 0 ? 0 : points / 2; }

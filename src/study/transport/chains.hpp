@@ -20,14 +20,22 @@ struct TransportSeries {
 
 struct TransportOptions {
   std::int64_t realisations = 1;
-  std::int64_t blocks = 64;           ///< of the time until the end
-  std::int64_t bins = 64;             ///< of profiles, at most
-  std::optional<double> until_error;  ///< relative error of the currents at which a run ends
-  std::vector<TransportSeries> series;
+  std::int64_t blocks = 64;                ///< of the time until the end
+  std::int64_t bins = 64;                  ///< of profiles, at most
+  std::optional<double> until_error = {};  ///< relative error of the currents at which a run ends
+  std::vector<TransportSeries> series = {};
   // Of rings:
-  std::optional<double> max_lag;           ///< longest lag of the correlations of currents, s
-  std::vector<std::int64_t> wave_numbers;  ///< of structure factors
-  double window = 0.0;                     ///< of the spectra of structure factors, s
+  std::optional<double> max_lag = {};           ///< longest lag of the correlations of currents, s
+  std::vector<std::int64_t> wave_numbers = {};  ///< of structure factors
+  double window = 0.0;                          ///< of the spectra of structure factors, s
+};
+
+/// Means of a block that are written with their errors.
+struct TransportColumn {
+  std::string name, units, doc;  ///< in the result; a column without a name is not written
+  Dimension dimension = {};      ///< of its values; without a name of its own there is one
+  double scale = 1.0;            ///< of the values in the result
+  std::size_t size() const { return dimension.name.empty() ? 1 : dimension.length(); }
 };
 
 /// A chain of a case, or a ring, with the columns of its means in a row of a block.
@@ -40,28 +48,28 @@ struct Chain {
   std::array<std::vector<std::size_t>, 2> baths = {};  ///< environments at the ends
   std::array<double, 2> kT{};                          ///< of these, J
   std::size_t bins = 0;
-  std::size_t longest_lag = 0, lags = 0;  ///< of correlations, in observations, and their number
+  std::optional<std::size_t> longest_lag = {};  ///< of correlations, in observations
   std::vector<std::int64_t> waves = {};
-  std::size_t window = 0, frequencies = 0;  ///< of spectra, in observations, and their number
+  std::size_t window = 0;  ///< of spectra, in observations
   std::size_t first_column = 0;
+  /// The mean of all currents, the heats a second out of the bath at the first end and into that at the second, the
+  /// slope of kT over the places of the middle half, the mean kT, then the profiles, and what is measured of rings.
+  std::vector<TransportColumn> columns = {};
 
   double temperature_difference() const { return kT[0] - kT[1]; }
   bool is_driven() const { return temperature_difference() != 0.0; }
-  // The columns.
   std::size_t current() const { return first_column; }
-  /// Heat a second out of the bath at the first end, and into that at the second.
   std::size_t heat(std::size_t end) const { return first_column + 1 + end; }
-  std::size_t slope() const { return first_column + 3; }  ///< of kT over the places of the middle half
+  std::size_t slope() const { return first_column + 3; }
   std::size_t mean_temperature() const { return first_column + 4; }
-  std::size_t temperature() const { return first_column + 5; }  ///< by bin
-  std::size_t local_current() const { return temperature() + bins; }
-  /// Of rings: mean products of the sum of all currents by lag, and spectra of waves by wave, then frequency.
-  std::size_t correlation() const { return local_current() + bins; }
-  std::size_t spectrum(std::size_t wave) const { return correlation() + lags + wave * frequencies; }
-  std::size_t end_column() const { return spectrum(waves.size()); }
-  /// The mean index of each bin of `count` places or springs, and the mean over all of these of values by bin.
-  std::vector<double> middles(std::int64_t count) const;
-  double mean_over(std::span<const double> by_bin, std::int64_t count) const;
+  const Dimension& place() const { return columns[5].dimension; }
+  std::size_t correlation() const { return first_column + 5 + 2 * bins; }  ///< of rings with a longest lag
+  const Dimension& lag() const { return columns[7].dimension; }
+  std::size_t end_column() const {
+    std::size_t end = first_column;
+    for (const TransportColumn& column : columns) end += column.size();
+    return end;
+  }
 };
 
 /// The chains of a case, with the mistakes that prevent their observation each `every` steps. `problem` is that of the

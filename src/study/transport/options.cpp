@@ -35,75 +35,55 @@ void read_series(const Section& study, const std::vector<std::vector<Chain>>& ca
   if (!study.has("series")) return;
   for (const Section& table : study.tables("series")) {
     const TransportSeries series{table.text("name"), table.texts("chains")};
-    std::string refusal = series.chains.size() < 2 ? "a series has the names of at least two chains" : "";
-    bool is_in_case = false;
-    for (std::size_t i = 0; i < cases.size() && refusal.empty() && !is_in_case; ++i) {
-      const std::string of_case = refusal_of(series, cases[i]);
-      is_in_case = of_case.empty();
-      if (i + 1 == cases.size()) refusal = of_case;
-    }
+    std::string refusal = "a series has the names of at least two chains";
+    for (std::size_t i = 0; i < cases.size() && series.chains.size() > 1 && !refusal.empty(); ++i)
+      refusal = refusal_of(series, cases[i]);
     if (!refusal.empty()) mistakes.add(table.where("chains"), refusal);
-    for (const std::vector<Chain>& chains : cases) {
-      if (std::ranges::find(chains, series.name, &Chain::name) == chains.end()) continue;
+    const auto has_name = [&](const std::vector<Chain>& chains) {
+      return std::ranges::find(chains, series.name, &Chain::name) != chains.end();
+    };
+    if (std::ranges::any_of(cases, has_name))
       mistakes.add(table.where("name"), fmt::format("`{}` is the name of a chain, whose results are in a group of this "
                                                     "name; choose another one",
                                                     series.name));
-      break;
-    }
     options.series.push_back(series);
   }
 }
 
-/// Checks what a case has to be to be observed.
+/// Checks what a case and its chains have to be to be observed.
 void check_case(const Recipe& recipe, const Experiment& experiment, const Case& this_case,
-                const TransportOptions& options, Mistakes& mistakes) {
+                const std::vector<Chain>& chains, const TransportOptions& options, Mistakes& mistakes) {
   if (!begins_and_ends_with_half_kicks(this_case.scheme)) {
     mistakes.add(this_case.options.where("method"),
                  fmt::format("{}: transport is observed under steps that begin and end with half a kick, such as "
                              "`baoab` and `stoermer-verlet`, where the temperature of the momenta is known",
                              this_case.name));
   }
-  const std::int64_t every = experiment.output().every;
-  if (options.blocks * every > this_case.steps) {
-    mistakes.add(recipe.study.where("blocks"),
-                 fmt::format("blocks = {}: {} has {} steps, too few for as many observations, one each {} steps; raise "
-                             "`end`, or lower [output] `every`",
-                             options.blocks, this_case.name, this_case.steps, every));
-  }
-}
-
-std::vector<std::int64_t> wave_numbers_of(const Section& study) {
-  const std::vector<long>& given = study.integers("wave_numbers");
-  return {given.begin(), given.end()};
-}
-
-/// Checks what is asked for of rings.
-void check_rings(const Recipe& recipe, const Experiment& experiment, const Case& this_case,
-                 const std::vector<Chain>& chains, const TransportOptions& options, Mistakes& mistakes) {
-  const bool has_ring = std::ranges::any_of(chains, &Chain::is_ring);
-  const std::int64_t observations = this_case.steps / (options.blocks * experiment.output().every);
-  const double block = static_cast<double>(observations * experiment.output().every) * this_case.step;
-  const auto refuse = [&](const char* key, const std::string& message) {
-    mistakes.add(recipe.study.where(key), fmt::format("`{}`: {}", key, message));
+  const auto refuse_if = [&](bool is_wrong, const char* key, const std::string& message) {
+    if (is_wrong) mistakes.add(recipe.study.where(key), fmt::format("`{}`: {}", key, message));
   };
-  if (options.max_lag && !has_ring) refuse("max_lag", "correlations are those of rings, with attach = [0, 0]");
   constexpr double lags_in_block = 20.0;
-  if (options.max_lag && has_ring && lags_in_block * *options.max_lag > block) {
-    refuse("max_lag", fmt::format("a block of {:.6g} s has fewer than {} lags of {} s, so that its correlations are no "
-                                  "sample; raise `end`, or lower `blocks`",
-                                  block, lags_in_block, *options.max_lag));
-  }
-  if (options.wave_numbers.empty()) return;
-  if (!has_ring) refuse("wave_numbers", "structure factors are those of rings, with attach = [0, 0]");
+  const std::int64_t every = experiment.output().every, observations = this_case.steps / (options.blocks * every);
+  const double block = static_cast<double>(observations * every) * this_case.step, lag = options.max_lag.value_or(0.0);
+  const bool has_ring = std::ranges::any_of(chains, &Chain::is_ring), has_waves = !options.wave_numbers.empty();
+  refuse_if(observations == 0, "blocks",
+            fmt::format("{} has {} steps, too few for as many observations, one each {} steps in {} blocks; raise "
+                        "`end`, or lower [output] `every`",
+                        this_case.name, this_case.steps, every, options.blocks));
+  refuse_if(lag > 0.0 && !has_ring, "max_lag", "correlations are those of rings, with attach = [0, 0]");
+  refuse_if(has_ring && lags_in_block * lag > block, "max_lag",
+            fmt::format("a block of {:.6g} s has fewer than {} lags of {} s, so that its correlations are no sample; "
+                        "raise `end`, or lower `blocks`",
+                        block, lags_in_block, lag));
+  refuse_if(has_waves && !has_ring, "wave_numbers", "structure factors are those of rings, with attach = [0, 0]");
+  refuse_if(has_waves && options.window > block, "window",
+            fmt::format("{} s are longer than a block of {:.6g} s", options.window, block));
   for (const Chain& chain : chains) {
-    for (const std::int64_t wave : options.wave_numbers) {
-      if (!chain.is_ring || (wave > 0 && 2 * wave <= chain.places)) continue;
-      refuse("wave_numbers", fmt::format("{} is not one of the waves 1 to {} of `{}`, a ring of {} places", wave,
-                                         chain.places / 2, chain.name, chain.places));
-    }
+    for (const std::int64_t wave : options.wave_numbers)
+      refuse_if(chain.is_ring && (wave <= 0 || 2 * wave > chain.places), "wave_numbers",
+                fmt::format("{} is not one of the waves 1 to {} of `{}`, a ring of {} places", wave, chain.places / 2,
+                            chain.name, chain.places));
   }
-  if (options.window > block)
-    refuse("window", fmt::format("{} s are longer than a block of {:.6g} s", options.window, block));
 }
 
 /// Checks that the realisations that a rank advances together fit into memory.
@@ -165,14 +145,14 @@ std::vector<Parameter> transport_parameters() {
 
 TransportOptions read_transport_options(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
   const Section& study = recipe.study;
-  TransportOptions options;
-  options.realisations = study.integer("realisations");
-  options.blocks = study.integer("blocks");
-  options.bins = study.integer("bins");
+  TransportOptions options{.realisations = study.integer("realisations"),
+                           .blocks = study.integer("blocks"),
+                           .bins = study.integer("bins"),
+                           .window = study.number("window")};
   if (study.has("until_error")) options.until_error = study.number("until_error");
   if (study.has("max_lag")) options.max_lag = study.number("max_lag");
-  if (study.has("wave_numbers")) options.wave_numbers = wave_numbers_of(study);
-  options.window = study.number("window");
+  if (study.has("wave_numbers"))
+    for (const long wave : study.integers("wave_numbers")) options.wave_numbers.push_back(wave);
   if (options.blocks < static_cast<std::int64_t>(min_steady_blocks)) {
     mistakes.add(study.where("blocks"),
                  fmt::format("blocks = {}: whether the motion is steady is judged by at least {} blocks",
@@ -181,13 +161,12 @@ TransportOptions read_transport_options(const Recipe& recipe, const Experiment& 
   std::vector<std::vector<Chain>> cases;
   bool has_chains = true, is_driven = true;
   for (const Case& this_case : experiment.cases()) {
-    check_case(recipe, experiment, this_case, options, mistakes);
     cases.push_back(find_chains(this_case, experiment.make_problem(this_case), experiment.output().every, options,
                                 recipe, mistakes));
     has_chains = has_chains && !cases.back().empty();
-    is_driven = is_driven && std::ranges::any_of(
-                                 cases.back(), [](const Chain& chain) { return chain.is_driven() || chain.lags > 0; });
-    check_rings(recipe, experiment, this_case, cases.back(), options, mistakes);
+    const auto has_error = [](const Chain& chain) { return chain.is_driven() || chain.longest_lag; };
+    is_driven = is_driven && std::ranges::any_of(cases.back(), has_error);
+    check_case(recipe, experiment, this_case, cases.back(), options, mistakes);
   }
   check_needs({.examined = "[[integrators]], each closed with a `nonlinear-line` between two particles",
                .has_examined = has_chains},

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "driver/archive.hpp"
+#include "driver/serialise_state.hpp"
 #include "study/theory/multiple_tau.hpp"
 #include "study/theory/power_spectrum.hpp"
 #include "study/transport/chains.hpp"
@@ -25,20 +25,27 @@ class TransportRealisation {
   std::optional<Failure> advance(std::int64_t observations, std::int64_t every, std::vector<double>& row);
   /// The state between two blocks. Every rank of `world` calls it for every realisation, with one of its own where this
   /// one is not, which is not changed then. @note Collective over `world`.
-  void serialise(Archive archive, std::int64_t step, bool is_own, const Communicator& world);
+  void serialise(Archive archive, std::int64_t step, bool is_own, const Communicator& world) {
+    serialise_state(std::move(archive), step, problem_, *stepper_, world, is_own);
+  }
 
  private:
   void observe();
   /// Heat that each environment has absorbed. @note Collective over the team.
   std::vector<double> absorbed();
 
+  struct Observed {
+    std::unique_ptr<HeatObserver> heat;
+    // Of rings, on rank 0:
+    MultipleTau current;
+    std::vector<PowerSpectrum> spectra;  // by wave
+  };
+
   const Case& case_;
   std::span<const Chain> chains_;
   Problem problem_;
   std::unique_ptr<Stepper> stepper_;
-  std::vector<std::unique_ptr<HeatObserver>> observers_;  // by chain
-  std::vector<MultipleTau> currents_;                     // by chain, used of rings on rank 0
-  std::vector<std::vector<PowerSpectrum>> spectra_;       // by chain, then wave, likewise
+  std::vector<Observed> observed_;  // by chain
   Eigen::VectorXd velocity_, forces_;
 };
 
