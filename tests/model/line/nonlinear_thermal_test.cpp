@@ -80,6 +80,15 @@ TEST(BoltzmannTable, MomentsOfNumbersAreThoseOfTheDensity) {
   EXPECT_TRUE(BoltzmannTable::with_mean(energy_of(hertz.line_law()), 1.0, 0.3));
 }
 
+// The places that are tried first are 50 apart there. Places have a round-off of 1e-13, a part of 1e-10 of a deviation.
+TEST(BoltzmannTable, ANarrowDensityFarFromZeroIsFound) {
+  const auto table = BoltzmannTable::of([](double s) { return 0.5e6 * (s - 1000.0) * (s - 1000.0); }, 1.0);
+  ASSERT_TRUE(table);
+  EXPECT_NEAR(table->mean(), 1000.0, 1e-11);
+  EXPECT_NEAR(table->variance(), 1e-6, 1e-15);
+  EXPECT_NEAR(table->quantile(std::erfc(-1.0 / std::sqrt(2.0)) / 2.0), 1000.001, 1e-9);
+}
+
 TEST(BoltzmannTable, LikelihoodOfASumIsThatOfNormalNumbers) {
   // Harmonic springs: a normal density, whose bound is its maximum.
   const auto law = nonlinear_laws()[0].line_law();
