@@ -1,5 +1,6 @@
 // The complete state of a problem between two steps, in a checkpoint.
-// Tested by tests/command_line/resume_test.py and tests/command_line/restart_test.py.
+// Tested by tests/command_line/resume_test.py.
+// Tested by tests/command_line/restart_test.py.
 #include "driver/serialise_state.hpp"
 
 #include <algorithm>
