@@ -196,9 +196,11 @@ std::optional<PathChange> FitModel::change_by(Eigen::Index j, const VectorXd& x,
   const std::vector<Eigen::Index>& formulas = formulas_[static_cast<std::size_t>(j)];
   const ParticleSystem& system = run.problem.system();
   if (forces_ && formulas.size() == parameter.places.size()) {
+    const bool is_root = run.problem.communicator().is_root();
     const VectorXd zero = VectorXd::Zero(system.size());
-    PathChange change{zero, zero, Eigen::MatrixXd::Zero(zero.size(), run.path.points() - 1)};
-    if (!run.problem.communicator().is_root()) return change;
+    const Eigen::Index count_of_points = is_root ? static_cast<Eigen::Index>(run.path.points()) - 1 : 0;
+    PathChange change{zero, zero, Eigen::MatrixXd::Zero(zero.size(), count_of_points)};
+    if (!is_root) return change;
     const auto controls = controls_of(system);
     PathPoints path(run);
     Eigen::MatrixXd states, by_parameter;
