@@ -8,13 +8,16 @@
 #include "methods/catalogue.hpp"
 #include "model/environment_catalogue.hpp"
 #include "model/system_catalogue.hpp"
+#include "recipe/describe.hpp"
 
 namespace bathline {
 
-inline ParticleSystem system_of(const SystemKind& kind, Section section) {
+/// Keys that are not given have their defaults.
+inline ParticleSystem system_of(const SystemKind& kind, const Section& given) {
   ParticleSystem system;
   Mistakes mistakes;
-  section.set("mode_energies", false, {});
+  Section section = default_section(kind.entry);
+  for (const std::string& key : given.keys()) section.set(key, given.value(key), {});
   kind.build(section, potentials(), system, mistakes);
   if (!mistakes.empty()) throw std::logic_error(mistakes.report());
   return system;
