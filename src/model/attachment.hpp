@@ -63,6 +63,8 @@ class Attachment {
     coupling_->value(q0.data(), 0.0, origin_);
     if (around_) std::fill(origin_.begin(), origin_.end(), *around_);
   }
+  /// The positions from which x is measured. Linear ones only.
+  const Eigen::VectorXd& start() const { return q0_; }
   /// x at positions q.
   void position(const Eigen::VectorXd& q, double t, std::span<double> x) const {
     if (!coupling_) {

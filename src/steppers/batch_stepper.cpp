@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "steppers/splitting_kernel.hpp"
-#include "model/batched_gradient.hpp"
+#include "model/batched_derivatives.hpp"
 
 namespace bathline {
 

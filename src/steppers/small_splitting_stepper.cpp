@@ -104,14 +104,11 @@ class EnvironmentCouplings {
     return environment_steppers_;
   }
 
-  /// Begins steps from `q`; the particles had `q0` at the start.
-  void begin(const FixedVector<N>& q, const Eigen::VectorXd& q0) {
+  /// Begins steps from `q`.
+  void begin(const FixedVector<N>& q) {
     for (Coupled& coupling : couplings_) {
       if (coupling.nonlinear == nullptr) {
-        // A head that is not at 0 there is measured from q = 0.
-        coupling.attachment->position(q0, 0.0, std::span(coupling.x).first(coupling.axes));
-        const bool is_from_start = coupling.x == FixedVector<N>{};
-        for (int i = 0; i < N; ++i) coupling.start[i] = is_from_start ? q0[i] : 0.0;
+        std::copy_n(coupling.attachment->start().begin(), N, coupling.start.begin());
         continue;
       }
       std::copy_n(coupling.attachment->origin().begin(), coupling.axes, coupling.origin.begin());
@@ -247,7 +244,7 @@ class SmallSplittingStepper final : public Stepper {
       q_[i] = problem_.q[i];
       p_[i] = problem_.p[i];
     }
-    couplings_.begin(q_, problem_.system().q0);
+    couplings_.begin(q_);
     dissipated_ = problem_.dissipated;
     is_force_current_ = false;
   }

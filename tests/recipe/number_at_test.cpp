@@ -56,7 +56,9 @@ TEST(MpiNumberAt, ReadsAndReplaces) {
     SCOPED_TRACE(path);
     const NumberAt number(path, *read.recipe, test_program().catalogue_schema());
     EXPECT_EQ(number.value(), value);
-    if (bound != Bound::any) EXPECT_EQ(number.bound(), bound);
+    if (bound != Bound::any) {
+      EXPECT_EQ(number.bound(), bound);
+    }
     Recipe changed = *read.recipe;
     number.set(changed, 7.5);
     for (const auto& other : cases) {

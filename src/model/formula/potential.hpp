@@ -2,7 +2,7 @@
 #pragma once
 
 #include "formula/batch.hpp"
-#include "model/batched_gradient.hpp"
+#include "model/batched_derivatives.hpp"
 #include "model/potential.hpp"
 
 namespace bathline {

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "model/batched_gradient.hpp"
+#include "model/batched_derivatives.hpp"
 #include "model/potential.hpp"
 #include "model/potentials/pair_potential.hpp"
 

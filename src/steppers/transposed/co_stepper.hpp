@@ -9,7 +9,7 @@
 #include <memory>
 #include <optional>
 
-#include "model/batched_gradient.hpp"
+#include "model/batched_derivatives.hpp"
 #include "model/problem.hpp"
 #include "steppers/stepper.hpp"
 #include "steppers/transposed/recorded_path.hpp"
