@@ -34,7 +34,7 @@ inline std::unique_ptr<Environment> build(const Form& form, const Communicator& 
   RandomNumbers random(81);
   Mistakes mistakes;
   std::unique_ptr<Environment> environment;
-  where_readable([&] {
+  completes([&] {
     environment = form.kind->build(form.section, random_particles(2, 2, random), {forms_step, 1.0}, world, mistakes);
   });
   return mistakes.empty() ? std::move(environment) : nullptr;

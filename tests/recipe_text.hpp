@@ -34,8 +34,8 @@ std::string with(std::string text, const std::string& old, const std::string& no
 struct ReadRecipe {
   std::unique_ptr<Recipe> recipe = std::make_unique<Recipe>();
   Mistakes mistakes;
-  std::unique_ptr<Experiment> experiment;    ///< where the text is TOML
-  std::unique_ptr<Feasibility> feasibility;  ///< likewise
+  std::unique_ptr<Experiment> experiment;    ///< where reading found no mistakes
+  std::unique_ptr<Feasibility> feasibility;  ///< where the experiment has none
 
   std::string report() const { return mistakes.report(); }
 };
@@ -44,10 +44,10 @@ struct ReadRecipe {
 inline ReadRecipe read_recipe(const std::string& text, const std::vector<std::string>& settings = {}) {
   ReadRecipe result;
   *result.recipe = parse_recipe(text, "r.toml", settings, test_program().catalogue_schema(), result.mistakes);
-  if (result.recipe->is_toml) {
-    result.experiment = std::make_unique<Experiment>(*result.recipe, test_program(), result.mistakes);
-    result.feasibility = std::make_unique<Feasibility>(*result.recipe, *result.experiment, result.mistakes);
-  }
+  if (!result.mistakes.empty()) return result;
+  result.experiment = std::make_unique<Experiment>(*result.recipe, test_program(), result.mistakes);
+  if (!result.mistakes.empty()) return result;
+  result.feasibility = std::make_unique<Feasibility>(*result.recipe, *result.experiment, result.mistakes);
   return result;
 }
 

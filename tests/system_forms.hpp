@@ -41,7 +41,7 @@ inline ParticleSystem build(const SystemKind& kind) {
       }
       Mistakes mistakes;
       ParticleSystem system;
-      where_readable([&] { kind.build(section, potentials(), system, mistakes); });
+      completes([&] { kind.build(section, potentials(), system, mistakes); });
       if (mistakes.empty()) return system;
       if (particles == 2) report += mistakes.report() + "\n";
     }

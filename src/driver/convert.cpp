@@ -119,10 +119,10 @@ void convert_recipe(const ConvertRequest& request, const Program& program) {
   Mistakes mistakes;
   const Recipe recipe = parse_recipe(read_recipe_text(request.recipe, world), request.recipe, request.settings,
                                      program.catalogue_schema(), mistakes);
-  if (!mistakes.empty()) refuse(mistakes);
+  mistakes.throw_if_any();
   const std::size_t index = index_of(recipe, request.environment);
   const Experiment experiment(recipe, program, mistakes);
-  if (!mistakes.empty()) refuse(mistakes);
+  mistakes.throw_if_any();
   Section section = recipe.environments[index];
   // An environment given by a kernel or a density is built directly in the requested representation.
   const auto has_key = [&](const char* key) { return section.has(key); };
@@ -132,7 +132,7 @@ void convert_recipe(const ConvertRequest& request, const Program& program) {
   const EnvironmentKind& kind = *program.catalogues().environments.find(section.text("kind"));
   const std::unique_ptr<Environment> environment =
       kind.build(section, experiment.system(), {experiment.common_step(), experiment.end_time()}, world, mistakes);
-  if (!mistakes.empty()) refuse(mistakes);
+  mistakes.throw_if_any();
   fs::path target = request.output;
   if (target.empty()) {
     target = fs::path(request.recipe).replace_extension();

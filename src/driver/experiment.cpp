@@ -52,9 +52,8 @@ void check_controls(const std::vector<Section>& controls, const std::vector<Case
                    fmt::format("end: controls last until the end {} of [time] in all runs", end));
       continue;
     }
-    for (const Section& control : controls) {
-      where_readable([&] { check_pieces(control, end, this_case.step, this_case.scheme, this_case.name, mistakes); });
-    }
+    for (const Section& control : controls)
+      check_pieces(control, end, this_case.step, this_case.scheme, this_case.name, mistakes);
   }
 }
 
@@ -69,71 +68,51 @@ bool has_one_temperature(const ParticleSystem& system) {
 
 Experiment::Experiment(const Recipe& recipe, const Program& program, Mistakes& mistakes)
     : recipe_(recipe), program_(program) {
-  const std::size_t before_system = mistakes.count();
   keep_texts_of_files(recipe_.system, communicator());
   keep_texts_of_files(recipe_.study, communicator());
-  where_readable([&] { read_end(); });
-  bool tables_reach_end = true;
-  where_readable([&] { tables_reach_end = !end_ || check_tables_at_end(recipe_.system, *end_, mistakes); });
-  const bool is_readable = where_readable([&] {
-    const SystemKind& kind = *program.catalogues().systems.find(recipe_.system.text("kind"));
-    kind.build(recipe_.system, program.catalogues().potentials, system_, mistakes);
-  });
-  if (system_.size() > 0 && system_.q0.size() == system_.size()) {
-    read_external_forces(recipe_.system, tables_reach_end ? end_ : std::nullopt, system_, mistakes);
-    where_readable([&] { read_temperature(recipe_.system, system_, mistakes); });
-    if (end_ && recipe_.system.has("controls")) read_controls(recipe_.system, *end_, system_, mistakes);
-  }
-  system_is_valid_ = is_readable && mistakes.count() == before_system;
-  where_readable([&] { read_output_plan(mistakes); });
+  if (!recipe_.has_motion) return;
+  const Section& time = recipe_.time;
+  end_ = time.has("end") ? time.number("end") : time.number("step") * static_cast<double>(time.integer("steps"));
+  completes([&] { read_system(mistakes); });
+  output_ = read_output(recipe_.output);
   for (Section& section : recipe_.environments) {
     keep_texts_of_files(section, communicator());
-    where_readable([&] {
-      if (end_) check_tables_at_end(section, *end_, mistakes);
-    });
+    check_tables_at_end(section, end_, mistakes);
     keep_temperature_at_start(section, mistakes);
-    if (end_) check_temperatures({read_temperature_in_time(section)}, *end_, section, mistakes);
+    check_temperatures({read_temperature_in_time(section)}, end_, section, mistakes);
   }
-  if (end_) check_temperatures(system_.temperature_in_time, *end_, recipe_.system, mistakes);
+  if (!mistakes.empty()) return;
+  completes([&] {
+    if (recipe_.output.has("poincare_section"))
+      output_.section = read_poincare_plan(recipe_.output.table("poincare_section"), system_, mistakes);
+  });
   for (const Section& section : recipe_.integrators) {
-    cases_are_complete_ &= where_readable([&] { cases_.push_back(read_case(section, mistakes)); });
+    completes([&] { cases_.push_back(read_case(section, mistakes)); });
   }
-  if (end_ && recipe_.system.has("controls"))
-    check_controls(recipe_.system.tables("controls"), cases_, *end_, mistakes);
-  // Each environment is built once to find its own mistakes, which do not depend on the step.
-  for (std::size_t index = 0; index < recipe_.environments.size(); ++index) {
-    where_readable([&] {
-      const Section& section = recipe_.environments[index];
-      const std::unique_ptr<Environment> environment = build_environment(section, 1.0, communicator(), mistakes);
-      if (!environment || !section.has(kt_in_time) || environment->properties().temperature_in_time) return;
-      mistakes.add(
-          section.where("kT"),
-          fmt::format("kT: the temperature of `{}` cannot depend on t, since sites keep that of their start, and terms "
-                      "of one noise have no ramp of their own: give a number, or an environment of the kind `damper`, "
-                      "or a `memory` with `stiffness` and positive `rate` without `quantum`",
-                      environment->name()));
-    });
-  }
+  if (recipe_.system.has("controls")) check_controls(recipe_.system.tables("controls"), cases_, end_, mistakes);
+  for (const Section& section : recipe_.environments) completes([&] { check_environment(section, mistakes); });
 }
 
-const ParticleSystem& Experiment::system() const {
-  if (!system_is_valid_) throw UnreadableValue();
-  return system_;
+void Experiment::read_system(Mistakes& mistakes) {
+  const Section& section = recipe_.system;
+  const Catalogues& catalogues = program_.catalogues();
+  catalogues.systems.find(section.text("kind"))->build(section, catalogues.potentials, system_, mistakes);
+  if (!check_tables_at_end(section, end_, mistakes) || !mistakes.empty()) return;
+  read_external_forces(section, end_, system_, mistakes);
+  read_temperature(section, system_, mistakes);
+  if (section.has("controls")) read_controls(section, end_, system_, mistakes);
+  check_temperatures(system_.temperature_in_time, end_, section, mistakes);
 }
 
-const std::vector<Case>& Experiment::cases() const {
-  if (!cases_are_complete_) throw UnreadableValue();
-  return cases_;
-}
-
-double Experiment::end_time() const {
-  if (!end_) throw UnreadableValue();
-  return *end_;
-}
-
-const OutputPlan& Experiment::output() const {
-  if (!output_) throw UnreadableValue();
-  return *output_;
+void Experiment::check_environment(const Section& section, Mistakes& mistakes) const {
+  const std::unique_ptr<Environment> environment = build_environment(section, 1.0, communicator(), mistakes);
+  if (!environment || !section.has(kt_in_time) || environment->properties().temperature_in_time) return;
+  mistakes.add(
+      section.where("kT"),
+      fmt::format("kT: the temperature of `{}` cannot depend on t, since sites keep that of their start, and terms of "
+                  "one noise have no ramp of their own: give a number, or an environment of the kind `damper`, or a "
+                  "`memory` with `stiffness` and positive `rate` without `quantum`",
+                  environment->name()));
 }
 
 std::vector<std::pair<std::string, std::string>> Experiment::input_files() const {
@@ -145,30 +124,15 @@ std::vector<std::pair<std::string, std::string>> Experiment::input_files() const
 }
 
 const Case* Experiment::find_case(const std::string& name) const {
-  for (const Case& this_case : cases_) {
-    if (this_case.name == name) return &this_case;
-  }
-  if (!cases_are_complete_) throw UnreadableValue();
-  return nullptr;
-}
-
-void Experiment::read_end() {
-  const Section& time = recipe_.time;
-  end_ = time.has("end") ? time.number("end") : time.number("step") * static_cast<double>(time.integer("steps"));
-}
-
-void Experiment::read_output_plan(Mistakes& mistakes) {
-  OutputPlan plan = read_output(recipe_.output);
-  if (recipe_.output.has("poincare_section"))
-    plan.section = read_poincare_plan(recipe_.output.table("poincare_section"), system(), mistakes);
-  output_ = std::move(plan);
+  const auto found = std::ranges::find(cases_, name, &Case::name);
+  return found == cases_.end() ? nullptr : &*found;
 }
 
 Case Experiment::read_case(const Section& section, Mistakes& mistakes) {
   const Section& time = recipe_.time;
   Case this_case;
   this_case.step = section.has("step") ? section.number("step") : time.number("step");
-  double end = end_.value_or(0.0);
+  double end = end_;
   if (section.has("end")) {
     if (section.number("end") > end * (1.0 + 1e-12)) {
       mistakes.add(section.where("end"),
@@ -181,7 +145,7 @@ Case Experiment::read_case(const Section& section, Mistakes& mistakes) {
     mistakes.add(section.has("step") ? section.where("step") : time.where("step"),
                  fmt::format("step = {} needs {:.1e} steps to reach the end {}; at most 1e15 are possible",
                              this_case.step, steps, end));
-    throw UnreadableValue();
+    throw InvalidValue();
   }
   this_case.name = section.text("name");
   this_case.method = program_.catalogues().integrators.find(section.text("method"));
@@ -215,14 +179,14 @@ std::optional<Eigen::VectorXd> Experiment::start_temperature(const Case& this_ca
   std::set<double> temperatures;
   for (std::size_t index : this_case.environments) {
     const Section& environment = recipe_.environments[index];
-    temperatures.insert(environment.is_readable("kT") ? environment.number("kT") : 0.0);
+    temperatures.insert(environment.has("kT") ? environment.number("kT") : 0.0);
   }
   if (temperatures.size() != 1) return std::nullopt;
   return Eigen::VectorXd::Constant(system_.size(), *temperatures.begin());
 }
 
 std::shared_ptr<const ThermalStart> Experiment::thermal_start(const Case& this_case, Mistakes& mistakes) const {
-  if (system_.start == ParticleSystem::Start::given || !system_is_valid_) return nullptr;
+  if (system_.start == ParticleSystem::Start::given) return nullptr;
   const std::optional<Eigen::VectorXd> temperature = start_temperature(this_case);
   std::string unsupported_reason =
       "its temperature is undefined: set `start_kT` in [system], or use environments of one temperature";
@@ -240,7 +204,7 @@ bool Experiment::has_noise(const Section& section, const Case& this_case) const 
   return std::any_of(this_case.environments.begin(), this_case.environments.end(), [&](std::size_t index) {
     const Section& environment = recipe_.environments[index];
     if (this_case.closed) return is_noisy(environment);
-    return environment.is_readable("kT") && environment.number("kT") > 0.0;
+    return environment.has("kT") && environment.number("kT") > 0.0;
   });
 }
 
@@ -260,22 +224,20 @@ bool Experiment::has_white_noise(const Case& this_case) const {
 
 bool Experiment::is_noisy(const Section& environment) const {
   const EnvironmentKind& kind = *program_.catalogues().environments.find(environment.text("kind"));
-  bool noisy = false;
-  if (kind.is_noisy != nullptr) where_readable([&] { noisy = kind.is_noisy(environment); });
-  return noisy;
+  return kind.is_noisy != nullptr && kind.is_noisy(environment);
 }
 
 std::unique_ptr<Environment> Experiment::build_environment(const Section& section, double step,
                                                            const Communicator& communicator, Mistakes& mistakes) const {
   const EnvironmentKind& kind = *program_.catalogues().environments.find(section.text("kind"));
-  return kind.build(section, system_, {step, end_.value_or(0.0)}, communicator, mistakes);
+  return kind.build(section, system_, {step, end_}, communicator, mistakes);
 }
 
 std::vector<std::unique_ptr<Environment>> Experiment::build_environments(const Case& this_case, double step,
                                                                          const Communicator& communicator) const {
   std::vector<std::unique_ptr<Environment>> environments;
   for (std::size_t index : this_case.environments) {
-    Mistakes ignored;  // reported by the constructor
+    Mistakes mistakes;  // those that depend on the step
     Section section = recipe_.environments[index];
     // Without noise there is no thermal start either: the two together make a thermal bath.
     if (!this_case.options.boolean("noise") && is_noisy(section)) {
@@ -283,8 +245,8 @@ std::vector<std::unique_ptr<Environment>> Experiment::build_environments(const C
       const auto disable_noise = program_.catalogues().environments.find(section.text("kind"))->disable_noise;
       if (disable_noise != nullptr) disable_noise(section);
     }
-    environments.push_back(build_environment(section, step, communicator, ignored));
-    if (!environments.back()) throw UnreadableValue();
+    environments.push_back(build_environment(section, step, communicator, mistakes));
+    if (!environments.back()) throw UsageError(mistakes.report());
   }
   return environments;
 }
@@ -309,7 +271,6 @@ Problem Experiment::make_problem(const Case& this_case, double step, bool closed
 
 Problem Experiment::make_cold_problem(const Case& this_case, double step, bool closed, const Communicator& communicator,
                                       const ParticleSystem& given) const {
-  if (!system_is_valid_) throw UnreadableValue();
   ParticleSystem start = given;
   if (const auto controls = controls_of(start)) start.drive = controls->with(side_of(this_case.scheme));
   std::vector<std::unique_ptr<Environment>> environments = build_environments(this_case, step, communicator);
@@ -334,7 +295,7 @@ Problem Experiment::make_cold_problem(const Case& this_case, double step, bool c
     }
     if (!is_noisy) return problem;
     const Diffusion noise = diffusion(this_case, environments, damping);
-    if (!noise.unsupported_reason.empty()) throw UnreadableValue();
+    if (!noise.unsupported_reason.empty()) throw InvalidValue();
     if (!noise.matrix.isZero(0.0)) problem.add_noise(noise.matrix, noise.in_time);
     return problem;
   }

@@ -34,25 +34,22 @@ struct Case {
 };
 
 /// All input of a study; no problem is allocated yet.
-///
-/// It can be constructed from a recipe with mistakes, to find further ones; members whose values could not be read then
-/// throw `UnreadableValue`.
 class Experiment {
  public:
-  /// Adds the mistakes that are found to `mistakes`. `program` must outlive it. @note Collective.
+  /// Adds the mistakes that are found to `mistakes`, which is empty before; after one the experiment is incomplete.
+  /// `program` must outlive it. @note Collective.
   Experiment(const Recipe& recipe, const Program& program, Mistakes& mistakes);
 
   const Program& program() const { return program_; }
   const Catalogues& catalogues() const { return program_.catalogues(); }
-  const ParticleSystem& system() const;
-  const std::vector<Case>& cases() const;
-  /// The cases that could be read.
-  const std::vector<Case>& readable_cases() const { return cases_; }
+  const ParticleSystem& system() const { return system_; }
+  const std::vector<Case>& cases() const { return cases_; }
+  /// nullptr if there is none.
   const Case* find_case(const std::string& name) const;
-  double end_time() const;
+  double end_time() const { return end_; }
   /// The step of [time], which a case can override.
   double common_step() const { return recipe_.time.number("step"); }
-  const OutputPlan& output() const;
+  const OutputPlan& output() const { return output_; }
   /// Of all random numbers.
   std::uint64_t seed() const { return static_cast<std::uint64_t>(recipe_.top.integer("seed")); }
   /// Names, as in the recipe, and contents of the files that environments were read from.
@@ -121,8 +118,9 @@ class Experiment {
                             const ParticleSystem& start) const;
   Diffusion diffusion(const Case& this_case, const std::vector<std::unique_ptr<Environment>>& environments,
                       const Eigen::MatrixXd& damping) const;
-  void read_end();
-  void read_output_plan(Mistakes& mistakes);
+  void read_system(Mistakes& mistakes);
+  /// Its own mistakes, which do not depend on the step.
+  void check_environment(const Section& section, Mistakes& mistakes) const;
   Case read_case(const Section& section, Mistakes& mistakes);
   /// C of the open problem of a case.
   Eigen::MatrixXd open_damping(const std::vector<std::unique_ptr<Environment>>& environments) const;
@@ -135,11 +133,9 @@ class Experiment {
   Recipe recipe_;
   const Program& program_;
   ParticleSystem system_;
-  bool system_is_valid_ = false;
-  std::optional<double> end_;
-  std::optional<OutputPlan> output_;
+  double end_ = 0.0;
+  OutputPlan output_;
   std::vector<Case> cases_;
-  bool cases_are_complete_ = true;
 };
 
 }  // namespace bathline

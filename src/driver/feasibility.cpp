@@ -33,22 +33,23 @@ Feasibility::Feasibility(const Recipe& recipe, const Experiment& experiment, Mis
     : recipe_(recipe),
       experiment_(experiment),
       gives_advice_(advice == Advice::of_methods),
-      problems_(experiment.readable_cases().size()),
+      problems_(experiment.cases().size()),
       messages_(recipe, experiment) {
-  const std::vector<Case>& cases = experiment.readable_cases();
+  if (!recipe.has_motion) return;
+  const std::vector<Case>& cases = experiment.cases();
   for (const Case& this_case : cases) messages_.add_end(this_case);
   const auto for_each_case = [&](auto check) {
     for (std::size_t index = 0; index < cases.size(); ++index) {
-      where_readable([&] { check(index); });
+      completes([&] { check(index); });
     }
   };
   const std::size_t before_system = mistakes.count();
-  where_readable([&] { check_system(mistakes); });
+  check_system(mistakes);
   if (mistakes.count() == before_system) for_each_case([&](std::size_t index) { check_derivatives(index, mistakes); });
   for_each_case([&](std::size_t index) { check_contact(index, mistakes); });
   if (mistakes.count() > before_system) return;
   check_memory(mistakes);
-  where_readable([&] { check_section(mistakes); });
+  check_section(mistakes);
   if (mistakes.count() > before_system) return;
   for_each_case([&](std::size_t index) {
     if (is_unsupported(index, mistakes)) return;
@@ -57,8 +58,7 @@ Feasibility::Feasibility(const Recipe& recipe, const Experiment& experiment, Mis
     check_energy_claims(index, mistakes);
   });
   if (!mistakes.empty()) return;
-  where_readable(
-      [&] { messages_.add_unused_keys([&](std::size_t index) -> const Problem& { return build_problem(index); }); });
+  messages_.add_unused_keys([&](std::size_t index) -> const Problem& { return build_problem(index); });
 }
 
 void Feasibility::set_up_solvers() {
@@ -73,13 +73,12 @@ void Feasibility::set_up_solvers() {
 
 const Problem& Feasibility::build_problem(std::size_t index) {
   std::optional<Problem>& problem = problems_.at(index);
-  if (!problem) problem.emplace(experiment_.make_problem(experiment_.readable_cases()[index]));
+  if (!problem) problem.emplace(experiment_.make_problem(experiment_.cases()[index]));
   return *problem;
 }
 
 std::pair<std::vector<double>, Location> Feasibility::steps_of(const Case& this_case) const {
   const Section& study = recipe_.study;
-  study.text("kind");  // throws if unreadable: the kind determines whether there is a key `step_sizes`
   if (study.has("step_sizes")) return {study.numbers("step_sizes"), study.where("step_sizes")};
   return {{this_case.step},
           this_case.options.has("step") ? this_case.options.where("step") : recipe_.time.where("step")};
@@ -151,7 +150,7 @@ bool is_defined_by_time(const ParticleSystem& system) {
 // Implicit methods linearise the forces, kicks under forces that depend on the velocity do so with respect to it, and
 // the work of a drive on kicks contains its derivative by the time.
 void Feasibility::check_derivatives(std::size_t index, Mistakes& mistakes) const {
-  const Case& this_case = experiment_.readable_cases()[index];
+  const Case& this_case = experiment_.cases()[index];
   const ParticleSystem& system = experiment_.system();
   const auto* explicit_scheme = std::get_if<ExplicitScheme>(&this_case.scheme);
   const bool is_splitting = explicit_scheme != nullptr && explicit_scheme->b.empty();
@@ -174,7 +173,7 @@ void Feasibility::check_derivatives(std::size_t index, Mistakes& mistakes) const
 }
 
 void Feasibility::check_contact(std::size_t index, Mistakes& mistakes) {
-  const Case& this_case = experiment_.readable_cases()[index];
+  const Case& this_case = experiment_.cases()[index];
   const bool has_action = experiment_.system().contact.has_value();
   const std::string& name = this_case.method->entry.name;
   if (has_action && this_case.method->domain == Method::Domain::mechanical && !has_stages(this_case.scheme)) {
@@ -253,7 +252,7 @@ bool Feasibility::is_noise_unsupported(const Case& this_case, Mistakes& mistakes
 }
 
 bool Feasibility::is_unsupported(std::size_t index, Mistakes& mistakes) {
-  const Case& this_case = experiment_.readable_cases()[index];
+  const Case& this_case = experiment_.cases()[index];
   if (is_noise_unsupported(this_case, mistakes)) return true;
   const std::size_t before = mistakes.count();
   if (!build_problem(index).damping().allFinite()) {
@@ -315,7 +314,7 @@ bool Feasibility::is_unsupported(std::size_t index, Mistakes& mistakes) {
 }
 
 void Feasibility::check_white_environments(std::size_t index, Mistakes& mistakes) {
-  const Case& this_case = experiment_.readable_cases()[index];
+  const Case& this_case = experiment_.cases()[index];
   const Problem& problem = build_problem(index);
   std::vector<const Environment*> others;
   for (std::size_t i = 0; i < this_case.environments.size(); ++i) {
@@ -376,13 +375,13 @@ std::string Feasibility::size_key(const Section& environment) const {
 void Feasibility::check_memory(Mistakes& mistakes) {
   // Cases run one after the other, so that each must fit by itself.
   for (std::size_t index = 0; index < problems_.size(); ++index) {
-    const Case& this_case = experiment_.readable_cases()[index];
+    const Case& this_case = experiment_.cases()[index];
     if (!this_case.closed) continue;
     double bytes = 0.0, sites = 0.0;
     std::int64_t max_sites = 0;
     std::size_t largest = 0;           // index of the largest environment
     std::set<std::string> site_names;  // "sites", "oscillators"
-    where_readable([&] {
+    completes([&] {
       const Problem& problem = build_problem(index);
       for (std::size_t i = 0; i < problem.environments().size(); ++i) {
         const Environment& environment = *problem.environments()[i];
@@ -417,7 +416,7 @@ void Feasibility::check_section(Mistakes& mistakes) const {
   constexpr double max_points_per_step = 1e3, max_points = 1e9;
   const std::optional<PoincarePlan>& section = experiment_.output().section;
   if (!section || section->period == 0.0) return;
-  for (const Case& this_case : experiment_.readable_cases()) {
+  for (const Case& this_case : experiment_.cases()) {
     const double end = static_cast<double>(this_case.steps) * this_case.step, points = section->points(end);
     const double min_period = std::max(this_case.step / max_points_per_step, end / max_points);
     if (points <= 1.0 || section->period >= min_period * (1.0 - 1e-9)) continue;
@@ -453,7 +452,7 @@ double hottest(const Problem& problem, const Case& this_case) {
 /// Compares the step with the stability limit, which for a line is a Courant number h sqrt(lambda/M), and with that of
 /// the rarest stretch of a warm run, where springs stiffen.
 void Feasibility::check_stability(std::size_t index, Mistakes& mistakes) {
-  const Case& this_case = experiment_.readable_cases()[index];
+  const Case& this_case = experiment_.cases()[index];
   const auto [steps, where] = steps_of(this_case);
   const Problem& problem = build_problem(index);
   StabilityLimit limit = stability_limit(problem, *this_case.method, this_case.options);
@@ -509,7 +508,7 @@ void Feasibility::check_stability(std::size_t index, Mistakes& mistakes) {
 // excite it, but a thermal start does like every other mode, so that the energy of N sites grows by a factor of about
 // N. The particles are not affected: on the characteristic grid the line is an exact delay.
 void Feasibility::check_energy_claims(std::size_t index, Mistakes& mistakes) {
-  const Case& this_case = experiment_.readable_cases()[index];
+  const Case& this_case = experiment_.cases()[index];
   if (!this_case.closed) return;
   const double limit = this_case.method->properties(this_case.options).imaginary_axis_limit;
   std::string on_limit;
@@ -529,21 +528,19 @@ void Feasibility::check_energy_claims(std::size_t index, Mistakes& mistakes) {
   if (on_limit.empty()) return;
   for (const Section& claim : recipe_.claims) {
     for (const char* key : {"quantity", "minus", "divided_by"}) {
-      where_readable([&] {
-        if (!claim.has(key)) return;
-        const std::string& quantity = claim.text(key);
-        const bool is_affected = quantity.starts_with(this_case.name + ".energy_environment") ||
-                                 quantity.starts_with(this_case.name + ".energy_interaction") ||
-                                 quantity.starts_with(this_case.name + ".energy_total") ||
-                                 quantity.starts_with("energy." + this_case.name + ".");
-        if (!is_affected) return;
-        mistakes.add(
-            claim.where(key),
-            fmt::format(
-                "`{}` is an energy of the thermal environment `{}`, which is at the stability limit of `{}` and grows "
-                "without bound; take a smaller step or another grid, or claim a quantity of the trajectories",
-                quantity, on_limit, this_case.name));
-      });
+      if (!claim.has(key)) continue;
+      const std::string& quantity = claim.text(key);
+      const bool is_affected = quantity.starts_with(this_case.name + ".energy_environment") ||
+                               quantity.starts_with(this_case.name + ".energy_interaction") ||
+                               quantity.starts_with(this_case.name + ".energy_total") ||
+                               quantity.starts_with("energy." + this_case.name + ".");
+      if (!is_affected) continue;
+      mistakes.add(
+          claim.where(key),
+          fmt::format(
+              "`{}` is an energy of the thermal environment `{}`, which is at the stability limit of `{}` and grows "
+              "without bound; take a smaller step or another grid, or claim a quantity of the trajectories",
+              quantity, on_limit, this_case.name));
     }
   }
 }

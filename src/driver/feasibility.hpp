@@ -59,7 +59,7 @@ class Feasibility {
   void check_stability(std::size_t index, Mistakes& mistakes);
   /// A warm environment at the stability limit: its energy is unbounded, so that claims about it are mistakes.
   void check_energy_claims(std::size_t index, Mistakes& mistakes);
-  /// The problem of case `index`; throws UnreadableValue if it cannot be built.
+  /// The problem of case `index`; throws InvalidValue if it cannot be built.
   const Problem& build_problem(std::size_t index);
   /// The step sizes of a case and their location in the recipe: the study's list if it has one.
   std::pair<std::vector<double>, Location> steps_of(const Case& this_case) const;

@@ -23,7 +23,7 @@ PoincarePlan read_poincare_plan(const Section& table, const ParticleSystem& syst
   PoincarePlan plan;
   if (table.has("of") == table.has("period")) {
     mistakes.add(table.where(), "section needs either `of`, a formula, or `period`, in seconds");
-    throw UnreadableValue();
+    throw InvalidValue();
   }
   if (table.has("period")) {
     plan.period = table.number("period");
@@ -31,7 +31,7 @@ PoincarePlan read_poincare_plan(const Section& table, const ParticleSystem& syst
     return plan;
   }
   const std::optional<PhaseFunction> function = read_phase_function(table, "of", system, mistakes);
-  if (!function) throw UnreadableValue();
+  if (!function) throw InvalidValue();
   plan.function = *function;
   plan.value = table.number("at");
   const std::string& direction = table.text("direction");

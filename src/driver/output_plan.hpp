@@ -34,9 +34,9 @@ struct OutputPlan {
   std::optional<std::int64_t> keep_checkpoints = {};  ///< number of checkpoints kept, also after the end
 };
 
-/// Reads all but the Poincare section, which needs the system. Throws UnreadableValue if a key could not be read.
+/// Reads all but the Poincare section, which needs the system.
 OutputPlan read_output(const Section& output);
-/// Reads the table `[output] section`. Adds a mistake and throws UnreadableValue if there is one.
+/// Reads the table `[output] section`. Adds a mistake and throws InvalidValue if there is one.
 PoincarePlan read_poincare_plan(const Section& table, const ParticleSystem& system, Mistakes& mistakes);
 
 }  // namespace bathline

@@ -23,7 +23,7 @@ namespace {
 /// A text with each of the `cases` of a series in place of {}.
 std::vector<std::string> of_cases(const Section& series, const std::string& text) {
   const std::size_t place = text.find("{}");
-  if (place == std::string::npos || !series.is_readable("cases")) return {text};
+  if (place == std::string::npos || !series.has("cases")) return {text};
   std::vector<std::string> texts;
   for (const std::string& this_case : series.texts("cases"))
     texts.push_back(std::string(text).replace(place, 2, this_case));
@@ -36,12 +36,12 @@ using QuantityCheck = std::function<void(const Section& section, const std::stri
 void for_each_quantity(const Recipe& recipe, const QuantityCheck& check) {
   for (const Section& claim : recipe.claims) {
     for (const char* key : {"quantity", "minus", "divided_by"}) {
-      if (claim.has(key)) where_readable([&] { check(claim, key, claim.text(key)); });
+      if (claim.has(key)) check(claim, key, claim.text(key));
     }
   }
-  if (!recipe.figure.is_readable("panels")) return;
+  if (!recipe.figure.has("panels")) return;
   for (const Section& panel : recipe.figure.tables("panels")) {
-    if (!panel.is_readable("series")) continue;
+    if (!panel.has("series")) continue;
     for (const Section& series : panel.tables("series")) {
       for (const char* key : {"of", "minus", "error", "x"}) {
         if (!series.holds<std::string>(key)) continue;
@@ -56,20 +56,11 @@ void for_each_quantity(const Recipe& recipe, const QuantityCheck& check) {
 
 /// Claims and figures must name a group that this recipe writes.
 void check_quantities(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
-  std::string names;
-  std::set<std::string> groups;
-  const auto add_group = [&](const Section& section, const std::string& key) {
-    return where_readable([&] {
-      groups.insert(section.text(key));
-      names += (names.empty() ? "" : ", ") + section.text(key);
-    });
-  };
-  bool all_readable = true;
-  for (const Section& integrator : recipe.integrators) all_readable &= add_group(integrator, "name");
-  all_readable &= add_group(recipe.study, "kind");
-  all_readable &= where_readable([&] {
-    if (recipe.study.has("memory") && recipe.study.boolean("memory")) groups.insert("memory-kernel");
-  });
+  std::vector<std::string> names;
+  for (const Section& integrator : recipe.integrators) names.push_back(integrator.text("name"));
+  names.push_back(recipe.study.text("kind"));
+  std::set<std::string> groups(names.begin(), names.end());
+  if (recipe.study.has("memory") && recipe.study.boolean("memory")) groups.insert("memory-kernel");
   const auto is_written = [&](const std::string& group) {
     return groups.count(group) > 0 || (group == "certificate" && has_certificates(experiment));
   };
@@ -79,9 +70,9 @@ void check_quantities(const Recipe& recipe, const Experiment& experiment, Mistak
     const std::string group = quantity.substr(0, quantity.find_first_of(".["));
     if (!parse_quantity(quantity, parsed, reason)) {
       mistakes.add(section.where(key), fmt::format("`{}` is not a quantity: {}", quantity, reason));
-    } else if (all_readable && !is_written(group)) {
-      mistakes.add(section.where(key),
-                   fmt::format("`{}` starts with no integrator or study name of this recipe: {}", quantity, names));
+    } else if (!is_written(group)) {
+      mistakes.add(section.where(key), fmt::format("`{}` starts with no integrator or study name of this recipe: {}",
+                                                   quantity, fmt::join(names, ", ")));
     }
   });
 }
@@ -212,31 +203,40 @@ void check_noise(const Recipe& recipe, const Experiment& experiment, const Study
   }
 }
 
-/// `mistakes`: those of reading the recipe.
-PreparedRun prepare_with(std::unique_ptr<Recipe> recipe, Mistakes mistakes,
-                         const std::vector<std::string>& petsc_options, const Program& program) {
+}  // namespace
+
+PreparedRun prepare(const std::string& text, const std::string& file, const std::vector<std::string>& settings,
+                    const std::vector<std::string>& petsc_options, const Program& program) {
+  Mistakes mistakes;
+  auto recipe = std::make_unique<Recipe>(parse_recipe(text, file, settings, program.catalogue_schema(), mistakes));
+  mistakes.throw_if_any();
+  return prepare(std::move(recipe), petsc_options, program);
+}
+
+PreparedRun prepare(std::unique_ptr<Recipe> recipe, const std::vector<std::string>& petsc_options,
+                    const Program& program) {
   PreparedRun prepared;
   prepared.recipe = std::move(recipe);
   prepared.petsc = std::make_unique<PetscSession>(program.communicator(), petsc_options);
   const LogStage stage("Setting up");
+  Mistakes mistakes;
   prepared.experiment = std::make_unique<Experiment>(*prepared.recipe, program, mistakes);
+  mistakes.throw_if_any();
   prepared.feasibility = std::make_unique<Feasibility>(*prepared.recipe, *prepared.experiment, mistakes);
-  const StudyKind* kind = nullptr;
-  where_readable([&] {
-    kind = program.catalogues().studies.find(prepared.recipe->study.text("kind"));
-    prepared.study = kind->make(*prepared.recipe, *prepared.experiment, mistakes);
-  });
+  mistakes.throw_if_any();
+  const StudyKind& kind = *program.catalogues().studies.find(prepared.recipe->study.text("kind"));
+  completes([&] { prepared.study = kind.make(*prepared.recipe, *prepared.experiment, mistakes); });
   check_quantities(*prepared.recipe, *prepared.experiment, mistakes);
-  where_readable([&] { check_snapshots(prepared.recipe->output, *prepared.experiment, mistakes); });
-  if (kind != nullptr) {
-    check_ends(*prepared.recipe, *kind, mistakes);
-    where_readable([&] { check_particles_only(prepared.recipe->output, *kind, mistakes); });
-    where_readable([&] { check_lagrangian(*prepared.recipe, *prepared.experiment, *kind, mistakes); });
-    where_readable([&] { check_noise(*prepared.recipe, *prepared.experiment, *kind, mistakes); });
+  check_ends(*prepared.recipe, kind, mistakes);
+  if (prepared.recipe->has_motion) {
+    check_snapshots(prepared.recipe->output, *prepared.experiment, mistakes);
+    check_particles_only(prepared.recipe->output, kind, mistakes);
+    check_lagrangian(*prepared.recipe, *prepared.experiment, kind, mistakes);
+    check_noise(*prepared.recipe, *prepared.experiment, kind, mistakes);
   }
-  if (!mistakes.empty()) refuse(mistakes);
+  mistakes.throw_if_any();
   check_recorded(prepared, mistakes);
-  if (!mistakes.empty()) refuse(mistakes);
+  mistakes.throw_if_any();
   std::vector<std::string> unknown_options;
   std::string names;
   try {
@@ -261,26 +261,11 @@ PreparedRun prepare_with(std::unique_ptr<Recipe> recipe, Mistakes mistakes,
   return prepared;
 }
 
-}  // namespace
-
-PreparedRun prepare(const std::string& text, const std::string& file, const std::vector<std::string>& settings,
-                    const std::vector<std::string>& petsc_options, const Program& program) {
-  Mistakes mistakes;
-  auto recipe = std::make_unique<Recipe>(parse_recipe(text, file, settings, program.catalogue_schema(), mistakes));
-  if (!recipe->is_toml) refuse(mistakes);
-  return prepare_with(std::move(recipe), std::move(mistakes), petsc_options, program);
-}
-
-PreparedRun prepare(std::unique_ptr<Recipe> recipe, const std::vector<std::string>& petsc_options,
-                    const Program& program) {
-  return prepare_with(std::move(recipe), Mistakes(), petsc_options, program);
-}
-
 Recipe recipe_of(const ResultReader& result, const Program& program) {
   Mistakes mistakes;
   Recipe recipe =
       parse_recipe(result.attribute("recipe_resolved"), result.path(), {}, program.catalogue_schema(), mistakes);
-  if (!mistakes.empty()) refuse(mistakes);
+  mistakes.throw_if_any();
   return recipe;
 }
 
@@ -292,7 +277,5 @@ std::vector<std::string> options_for(const std::optional<std::vector<std::string
   for (std::string word; stream >> word;) words.push_back(word);
   return options_of_file(words, file);
 }
-
-[[noreturn]] void refuse(const Mistakes& mistakes) { throw UsageError(mistakes.report()); }
 
 }  // namespace bathline

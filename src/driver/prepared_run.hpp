@@ -90,6 +90,4 @@ int exit_code_of(std::span<const ClaimResult> claims);
 std::vector<std::string> options_for(const std::optional<std::vector<std::string>>& given, const std::string& text,
                                      const std::string& file);
 
-[[noreturn]] void refuse(const Mistakes& mistakes);
-
 }  // namespace bathline

@@ -93,7 +93,7 @@ NamedRecipe read_recipe(const std::string& name, const std::vector<std::string>&
     for (std::string& setting : sweep.element(i)) all_settings.push_back(std::move(setting));
     recipe.elements.push_back(parse_recipe(text, path, all_settings, program.catalogue_schema(), mistakes));
     // The same mistake in every element is reported once.
-    if (!mistakes.empty()) refuse(mistakes);
+    mistakes.throw_if_any();
   }
   return recipe;
 }

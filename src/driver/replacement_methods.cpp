@@ -73,7 +73,7 @@ std::string replacement_methods(const Recipe& recipe, const Experiment& experime
   for (const auto& [name, method, integrator] : alternatives_to(this_case, experiment.catalogues().integrators)) {
     bool is_supported = false;
     // The names are captured by initialisers, since clang before 16 captures no structured bindings.
-    where_readable([&, &method = method, &integrator = integrator] {
+    completes([&, &method = method, &integrator = integrator] {
       // Methods of the first order are no replacement, and not every problem has an exact flow.
       is_supported = method->properties(integrator).order >= 2 && is_valid(integrator);
       if (!is_supported) return;

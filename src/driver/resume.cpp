@@ -175,7 +175,7 @@ void require_recipe(const std::string& path, const std::string& resolved, const 
   Mistakes mistakes;
   const Recipe requested = parse_recipe(read_recipe_text(request.recipe, program.communicator()), request.recipe,
                                         request.settings, program.catalogue_schema(), mistakes);
-  if (!mistakes.empty()) refuse(mistakes);
+  mistakes.throw_if_any();
   require_same_text(path + " belongs to a different recipe than " + request.recipe, resolved, requested.resolved);
 }
 

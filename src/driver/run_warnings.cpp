@@ -30,8 +30,8 @@ void RunWarnings::add_unused_keys(const std::function<const Problem&(std::size_t
   if (!has_damping && !has_temperature) return;
   std::vector<std::string> runs;
   bool ignores_damping = false, ignores_temperature = false;
-  for (std::size_t index = 0; index < experiment_.readable_cases().size(); ++index) {
-    const Case& this_case = experiment_.readable_cases()[index];
+  for (std::size_t index = 0; index < experiment_.cases().size(); ++index) {
+    const Case& this_case = experiment_.cases()[index];
     if (!this_case.closed) continue;
     // What the environments stand for is not left out.
     const auto& environments = problem_of(index).environments();
@@ -59,8 +59,8 @@ void RunWarnings::add_unused_keys(const std::function<const Problem&(std::size_t
         ignores_damping && ignores_temperature ? "are" : "is", fmt::join(runs, ", "));
   }
   if (ignores_temperature || !has_temperature || starts_at_it) return;
-  for (std::size_t index = 0; index < experiment_.readable_cases().size(); ++index) {
-    const Case& this_case = experiment_.readable_cases()[index];
+  for (std::size_t index = 0; index < experiment_.cases().size(); ++index) {
+    const Case& this_case = experiment_.cases()[index];
     if (!this_case.closed && this_case.noise && problem_of(index).is_damped()) return;
   }
   warn(

@@ -68,7 +68,7 @@ struct RequestedSweep {
       : request(request), program(program), text(recipe_text(request, program.communicator())) {
     Mistakes mistakes;
     sweep = read_sweep(text, request.recipe, request.settings, mistakes);
-    if (!mistakes.empty()) refuse(mistakes);
+    mistakes.throw_if_any();
   }
 
   Recipe recipe_of(const SweepElement& settings) const {
@@ -79,7 +79,7 @@ struct RequestedSweep {
       const auto [where, message] = sweep.located(mistake, settings);
       located.add(where, message);
     }
-    if (!located.empty()) refuse(located);
+    located.throw_if_any();
     return recipe;
   }
 
@@ -110,7 +110,7 @@ struct RequestedSweep {
                                             first->second, fmt::join(elements[first->second].settings, " "), i,
                                             fmt::join(elements[i].settings, " ")));
     }
-    if (!mistakes.empty()) refuse(mistakes);
+    mistakes.throw_if_any();
     return elements;
   }
 

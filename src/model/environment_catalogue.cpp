@@ -19,11 +19,6 @@ const Catalogue<EnvironmentKind>& environments() {
   return all;
 }
 
-int particles_of(const ParticleSystem& system) {
-  if (system.particles == 0) throw UnreadableValue();
-  return system.particles;
-}
-
 bool check_size(const Section& section, const char* key, Mistakes& mistakes) {
   constexpr long max = 1'000'000'000'000'000;
   if (section.integer(key) <= max) return true;
@@ -33,7 +28,7 @@ bool check_size(const Section& section, const char* key, Mistakes& mistakes) {
 
 std::optional<int> read_particle(const Section& section, long particle, const ParticleSystem& system,
                                  Mistakes& mistakes) {
-  const int particles = particles_of(system);
+  const int particles = system.particles;
   if (particle >= -particles && particle < particles) {
     return static_cast<int>(particle < 0 ? particles + particle : particle);
   }
@@ -51,7 +46,7 @@ Parameter attach_parameter(std::string doc) {
 }
 
 std::optional<Attachment> read_couple(const Section& section, const ParticleSystem& system, Mistakes& mistakes) {
-  const int size = particles_of(system) * system.axes;
+  const int size = system.particles * system.axes;
   FormulaScope scope;
   for (const std::string& coordinate : system.coordinate_names()) scope.add_variable(coordinate);
   scope.add_variable("t");

@@ -38,8 +38,6 @@ struct EnvironmentKind {
   bool is_white = false;
 };
 
-/// The number of particles. Throws UnreadableValue where the system could not be read.
-int particles_of(const ParticleSystem& system);
 /// Whether the number of sites `key` is small enough for byte counts not to overflow; adds a mistake if not.
 bool check_size(const Section& section, const char* key, Mistakes& mistakes);
 /// The index of a particle that `attach` names, where -1 is the last one; nothing, and a mistake, where it does not

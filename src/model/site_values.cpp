@@ -10,9 +10,7 @@
 
 namespace bathline {
 
-bool is_semi_infinite(const Section& section) {
-  return section.is_readable("sites") && section.holds<std::string>("sites");
-}
+bool is_semi_infinite(const Section& section) { return section.holds<std::string>("sites"); }
 
 std::optional<SiteValues> read_site_values(const Section& section, const char* mass, const char* stiffness, double step,
                                            Mistakes& mistakes) {

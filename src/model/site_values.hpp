@@ -18,7 +18,7 @@ struct SiteValues {
   std::optional<double> matched_gamma = std::nullopt;
 };
 
-/// Whether the line is semi-infinite. Throws UnreadableValue where that cannot be read.
+/// Whether the line is semi-infinite.
 bool is_semi_infinite(const Section& section);
 
 /// The values per site in any of the three forms of a section; nothing, and a mistake, where it has none. `mass` and

@@ -88,11 +88,9 @@ Eigen::VectorXd read_positions(const Section& section, const std::string& key, c
 }
 
 void read_start(const Section& section, ParticleSystem& system, Mistakes& mistakes) {
-  // v0 is checked even where q0 is unreadable, so that its mistakes are reported as well.
-  const bool has_q0 = where_readable([&] { system.q0 = read_positions(section, "q0", system, mistakes); });
+  system.q0 = read_positions(section, "q0", system, mistakes);
   system.v0 = Eigen::VectorXd::Zero(system.size());
   if (section.has("v0")) system.v0 = read_positions(section, "v0", system, mistakes);
-  if (!has_q0) throw UnreadableValue();
 }
 
 }  // namespace bathline

@@ -13,9 +13,8 @@ namespace bathline {
 
 struct SystemKind {
   CatalogueEntry entry;
-  /// Fills in `system` from the validated section, and adds a mistake where keys contradict each other. The numbers of
-  /// particles and axes are set first, so that they are known even where another value is unreadable. `potentials` are
-  /// those that the section can name.
+  /// Fills in `system` from the validated section. Where keys contradict each other, adds a mistake and leaves the
+  /// system incomplete. `potentials` are those that the section can name.
   void (*build)(const Section& section, const Catalogue<PotentialKind>& potentials, ParticleSystem& system,
                 Mistakes& mistakes);
 };

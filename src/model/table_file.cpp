@@ -129,7 +129,7 @@ std::set<std::string> files_of(const Section& section) {
   std::set<std::string> files;
   const std::optional<std::string> file = key_of_file(section);
   for (const std::string& key : section.keys()) {
-    if (key == file && section.is_readable(key)) {
+    if (key == file) {
       files.insert(section.text(key));
     } else if (section.holds<std::string>(key)) {
       for (TableCall& call : table_calls_of(section.text(key))) files.insert(std::move(call.file));

@@ -138,7 +138,6 @@ std::unique_ptr<Environment> build_line(const Section& section, const char* mass
   }
   if (semi_infinite)
     return build_semi_infinite_line(section, *values, run, std::move(attachment), communicator, mistakes);
-  // Last, as it throws where `sites` is unreadable.
   if (!check_size(section, "sites", mistakes)) return nullptr;
   return std::make_unique<Line>(section.text("name"), std::move(attachment), constants, section.integer("sites"),
                                 communicator, std::move(options));
@@ -149,13 +148,9 @@ template <class Read>
 std::unique_ptr<Environment> build_attached_line(const Section& section, const char* mass, const char* stiffness,
                                                  const RunTimes& run, Read read, const Communicator& communicator,
                                                  Mistakes& mistakes) {
-  std::optional<Attachment> attachment;
-  std::unique_ptr<Environment> line;
-  where_readable([&] { attachment = read(); });
-  where_readable([&] {
-    line = build_line(section, mass, stiffness, run, attachment.value_or(Attachment({{0, 1.0}}, 1)), communicator,
-                      mistakes);
-  });
+  const std::optional<Attachment> attachment = read();
+  std::unique_ptr<Environment> line =
+      build_line(section, mass, stiffness, run, attachment.value_or(Attachment({{0, 1.0}}, 1)), communicator, mistakes);
   return attachment ? std::move(line) : nullptr;
 }
 
@@ -169,7 +164,7 @@ std::unique_ptr<Environment> build_spring_mass(const Section& section, const Par
 /// The attachment of a spring-inerter line: the difference of two particles, or what `couple` states.
 std::optional<Attachment> read_difference(const Section& section, const ParticleSystem& system, Mistakes& mistakes) {
   if (section.has("couple")) return read_couple(section, system, mistakes);
-  if (particles_of(system) < 2) {
+  if (system.particles < 2) {
     mistakes.add(section.where("kind"),
                  "a spring-inerter-line connects two particles, but the system has one; use a spring-mass-line for a "
                  "single particle");

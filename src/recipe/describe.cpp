@@ -272,7 +272,7 @@ std::string describe(const Recipe& recipe, const std::string& name, const Catalo
                                    counted(static_cast<std::int64_t>(elements), "run"), name),
                        6);
   // Studies of measured data have neither system nor integrators.
-  if (recipe.system.is_readable("kind")) {
+  if (recipe.has_motion) {
     const std::string& system = recipe.system.text("kind");
     text += "\nSystem\n" + item(system, summary_of(catalogue_schema.systems, system), "");
   }

@@ -29,10 +29,8 @@ void remove_others(toml::table& table, const std::vector<ExclusiveKeys>& rules, 
 
 }  // namespace
 
-std::vector<std::string> check_exclusive_keys(const toml::table& table, const SectionSchema& schema,
-                                              std::span<const std::string> misspelt, const std::string& file,
-                                              Mistakes& mistakes) {
-  std::vector<std::string> unclear;
+void check_exclusive_keys(const toml::table& table, const SectionSchema& schema, std::span<const std::string> misspelt,
+                          const std::string& file, Mistakes& mistakes) {
   for (const ExclusiveKeys& rule : schema.exclusive_keys) {
     std::vector<std::string> given;
     for (const std::string& key : rule.keys) {
@@ -41,7 +39,6 @@ std::vector<std::string> check_exclusive_keys(const toml::table& table, const Se
     const std::string names = quoted_names(rule.keys, '`');
     const bool applies = rule.when.empty() || table.contains(rule.when);
     if (given.size() == (applies ? 1u : 0u)) continue;
-    unclear.insert(unclear.end(), rule.keys.begin(), rule.keys.end());
     const bool is_reported = std::any_of(misspelt.begin(), misspelt.end(), [&](const std::string& key) {
       return key == rule.when || std::find(rule.keys.begin(), rule.keys.end(), key) != rule.keys.end();
     });
@@ -57,7 +54,6 @@ std::vector<std::string> check_exclusive_keys(const toml::table& table, const Se
                    fmt::format("{} must have {}", schema.header(), advice));
     }
   }
-  return unclear;
 }
 
 void remove_exclusive_keys(toml::table& table, const std::string& section, const std::string& key) {

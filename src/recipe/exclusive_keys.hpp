@@ -13,11 +13,10 @@
 namespace bathline {
 
 /// Adds a mistake if `table` of `file`, a table of the section `schema`, has none or more than one of mutually
-/// exclusive keys, whatever their values. Returns the keys of which none or too many are given. Keys among `misspelt`
-/// are not checked, because an unknown key is reported in their place.
-std::vector<std::string> check_exclusive_keys(const toml::table& table, const SectionSchema& schema,
-                                              std::span<const std::string> misspelt, const std::string& file,
-                                              Mistakes& mistakes);
+/// exclusive keys, whatever their values. Keys among `misspelt` are not checked, because an unknown key is reported in
+/// their place.
+void check_exclusive_keys(const toml::table& table, const SectionSchema& schema, std::span<const std::string> misspelt,
+                          const std::string& file, Mistakes& mistakes);
 
 /// Removes the keys that `key` excludes from `table`, a table of the section called `section`.
 void remove_exclusive_keys(toml::table& table, const std::string& section, const std::string& key);

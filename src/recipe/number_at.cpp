@@ -53,7 +53,7 @@ std::size_t position_of(const std::vector<Section>& tables, Path path) {
 /// What is at `path` in a table with these keys: returns its former value, and replaces it if there is a new one.
 double exchange(Section& section, std::span<const Parameter> parameters, Path path, const double* replacement,
                 Bound& bound) {
-  if (path.empty() || !section.is_readable(path[0])) {
+  if (path.empty() || !section.has(path[0])) {
     throw NoNumber(path.empty() ? "it is a table: add one of its keys"
                                 : fmt::format("there is no key `{}`", printable(path[0])));
   }

@@ -26,18 +26,11 @@ void fill_in_names(Recipe& recipe) {
   for (std::size_t i = 0; i < recipe.environments.size(); ++i) {
     Section& environment = recipe.environments[i];
     if (!environment.has("name")) environment.set("name", fmt::format("environment-{}", i), environment.where());
-    if (environment.is_readable("name")) environments.push_back(environment.text("name"));
+    environments.push_back(environment.text("name"));
   }
-  const bool all_are_readable = environments.size() == recipe.environments.size();
   for (Section& integrator : recipe.integrators) {
-    if (!integrator.has("name")) {
-      integrator.set_unreadable("name", integrator.where());
-      if (integrator.is_readable("method")) integrator.set("name", integrator.text("method"), integrator.where());
-    }
-    if (!integrator.has("environments")) {
-      integrator.set_unreadable("environments", integrator.where());
-      if (all_are_readable) integrator.set("environments", environments, integrator.where());
-    }
+    if (!integrator.has("name")) integrator.set("name", integrator.text("method"), integrator.where());
+    if (!integrator.has("environments")) integrator.set("environments", environments, integrator.where());
   }
 }
 
@@ -61,7 +54,7 @@ std::string written(const std::string& name, std::span<const Section> sections,
 /// The key with which the study computes no motion, if the recipe has it; else "". It is a `data_file` of a study that
 /// does not require it and has no `observe`, with which data are compared with a motion: they are then in its place.
 std::string standalone_key(const Section& study, const CatalogueSchema& catalogue_schema) {
-  if (!study.is_readable("kind") || !study.has("data_file")) return "";
+  if (!study.has("kind") || !study.has("data_file")) return "";
   const std::vector<Parameter>& keys = find_entry(catalogue_schema.studies, study.text("kind"))->parameters;
   const auto is_data_file = [](const Parameter& key) { return key.name == "data_file" && !key.required; };
   const auto is_observe = [](const Parameter& key) { return key.name == "observe"; };
@@ -76,9 +69,8 @@ std::span<const Section> controls_in(const Recipe& recipe) {
 }
 
 std::string resolved_text(const Recipe& recipe, const CatalogueSchema& catalogue_schema) {
-  const bool is_standalone = !standalone_key(recipe.study, catalogue_schema).empty();
   const auto single = [&](const std::string& name, const Section& section) {
-    if (is_standalone && recipe_section(name).is_of_motion) return std::string();
+    if (!recipe.has_motion && recipe_section(name).is_of_motion) return std::string();
     return written(name, std::span(&section, 1), catalogue_schema);
   };
   return toml_keys(recipe.top, recipe_keys(), "the recipe") + single("paper", recipe.paper) +
@@ -98,7 +90,6 @@ Recipe parse_recipe(const std::string& text, const std::string& file, const std:
   recipe.text = own_text(text);
   auto root = parse_extended_toml(text, file, mistakes);
   if (!root) return recipe;
-  recipe.is_toml = true;
   const auto [of_constants, others] = settings_of("constants", settings);
   apply_settings(*root, of_constants, mistakes);
   const Constants constants = Constants::take_from(*root, file, mistakes);
@@ -112,10 +103,12 @@ Recipe parse_recipe(const std::string& text, const std::string& file, const std:
   SectionReader reader(*root, file, catalogue_schema, constants, mistakes);
   const auto read = [&](const std::string& name) { return reader.read(recipe_section(name)); };
   recipe.top = reader.read_top();
-  if (recipe.top.is_readable("title")) recipe.title = recipe.top.text("title");
+  if (recipe.top.has("title")) recipe.title = recipe.top.text("title");
   recipe.paper = read("paper").front();
   recipe.study = read("study").front();
-  reader.leave_out_motion(standalone_key(recipe.study, catalogue_schema));
+  const std::string standalone = standalone_key(recipe.study, catalogue_schema);
+  recipe.has_motion = standalone.empty();
+  reader.leave_out_motion(standalone);
   recipe.system = read("system").front();
   recipe.environments = read("environments");
   // Controls are forces of the system.
@@ -127,6 +120,7 @@ Recipe parse_recipe(const std::string& text, const std::string& file, const std:
   recipe.claims = read("claims");
   recipe.figure = read("figure").front();
 
+  if (!mistakes.empty()) return recipe;
   fill_in_names(recipe);
   check_recipe(recipe, catalogue_schema, mistakes);
   if (mistakes.empty()) recipe.resolved = resolved_text(recipe, catalogue_schema);

@@ -17,7 +17,7 @@ namespace {
 const char* const name_characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
 
 void check_not_empty(const Section& section, const std::string& key, Mistakes& mistakes) {
-  if (section.is_readable(key) && section.text(key).empty()) {
+  if (section.text(key).empty()) {
     mistakes.add(section.where(key), fmt::format("{} = \"\": must not be empty", key));
   }
 }
@@ -25,7 +25,6 @@ void check_not_empty(const Section& section, const std::string& key, Mistakes& m
 // Names become parts of HDF5 paths and lines of tables.
 void check_name(const Section& section, const std::string& key, Mistakes& mistakes) {
   check_not_empty(section, key, mistakes);
-  if (!section.is_readable(key)) return;
   const std::string& name = section.text(key);
   const auto is_forbidden = [](unsigned char c) { return c == '/' || c < 0x20 || c == 0x7f; };
   if (name != "." && name != ".." && std::none_of(name.begin(), name.end(), is_forbidden)) return;
@@ -39,7 +38,6 @@ void check_name(const Section& section, const std::string& key, Mistakes& mistak
 void check_unique(const std::vector<Section>& sections, const std::string& key, Mistakes& mistakes) {
   std::map<std::string, Location> seen;
   for (const Section& section : sections) {
-    if (!section.is_readable(key)) continue;
     const std::string& text = section.text(key);
     const auto [first, is_new] = seen.emplace(text, section.where(key));
     if (is_new) continue;
@@ -55,7 +53,6 @@ void check_integrator_names(const std::vector<Section>& integrators, const std::
   std::vector<std::string> reserved = {"claims", "certificate"};
   for (const CatalogueEntry& study : studies) reserved.push_back(study.name);
   for (const Section& integrator : integrators) {
-    if (!integrator.is_readable("name")) continue;
     const std::string& name = integrator.text("name");
     const bool is_reserved = std::find(reserved.begin(), reserved.end(), name) != reserved.end();
     const bool is_spelt_well = !name.empty() && name.find_first_not_of(name_characters) == std::string::npos;
@@ -73,20 +70,15 @@ void check_environment_names(const std::vector<Section>& environments, Mistakes&
 
 void check_selected_environments(const Section& integrator, const std::vector<Section>& environments,
                                  Mistakes& mistakes) {
-  if (!integrator.is_readable("environments")) return;
-
   std::vector<std::string> known;
-  for (const Section& environment : environments) {
-    if (environment.is_readable("name")) known.push_back(environment.text("name"));
-  }
-  const bool all_are_readable = known.size() == environments.size();
+  for (const Section& environment : environments) known.push_back(environment.text("name"));
   const Location where = integrator.where("environments");
   const auto& selected = integrator.texts("environments");
   const std::set<std::string> all_known(known.begin(), known.end());
   std::set<std::string> seen;
   for (auto name = selected.begin(); name != selected.end(); ++name) {
     const bool is_new = seen.insert(*name).second;
-    if (all_are_readable && all_known.count(*name) == 0) {
+    if (all_known.count(*name) == 0) {
       mistakes.add(where, fmt::format("environments: no environment is called \"{}\"{}", printable(*name),
                                       spelling_advice(*name, known, '"')));
     } else if (!is_new) {
@@ -99,7 +91,7 @@ enum class Equal { allowed, refused };
 
 // Requires two numbers in ascending order at `key`.
 void check_limits(const Section& section, const std::string& key, Equal equal, Mistakes& mistakes) {
-  if (!section.is_readable(key)) return;
+  if (!section.has(key)) return;
   const auto& limits = section.numbers(key);
   if (limits.size() != 2) {
     mistakes.add(section.where(key), fmt::format("{} has {} numbers: must be two, [low, high]", key, limits.size()));
@@ -113,7 +105,7 @@ void check_claim(const Section& claim, Mistakes& mistakes) {
   check_name(claim, "name", mistakes);
   check_not_empty(claim, "quantity", mistakes);
   check_limits(claim, "bounds", Equal::allowed, mistakes);
-  if (claim.is_readable("from") && claim.is_readable("until") && claim.number("from") > claim.number("until")) {
+  if (claim.has("from") && claim.has("until") && claim.number("from") > claim.number("until")) {
     mistakes.add(claim.where("until"),
                  fmt::format("until = {}: must not lie before from = {}", claim.number("until"), claim.number("from")));
   }
@@ -125,13 +117,13 @@ constexpr std::int64_t max_columns = 16;
 
 void check_size(const Section& figure, Mistakes& mistakes) {
   for (const char* key : {"width", "height"}) {
-    if (!figure.is_readable(key)) continue;
+    if (!figure.has(key)) continue;
     const double inches = figure.number(key);
     if (inches >= min_inches && inches <= max_inches) continue;
     mistakes.add(figure.where(key),
                  fmt::format("{} = {}: must be from {} to {} inches", key, inches, min_inches, max_inches));
   }
-  if (figure.is_readable("columns") && figure.integer("columns") > max_columns) {
+  if (figure.has("columns") && figure.integer("columns") > max_columns) {
     mistakes.add(figure.where("columns"),
                  fmt::format("columns = {}: must be at most {}", figure.integer("columns"), max_columns));
   }
@@ -139,7 +131,7 @@ void check_size(const Section& figure, Mistakes& mistakes) {
 
 void check_figure(const Section& figure, Mistakes& mistakes) {
   check_size(figure, mistakes);
-  if (!figure.is_readable("panels")) return;
+  if (!figure.has("panels")) return;
   for (const Section& panel : figure.tables("panels")) {
     check_limits(panel, "xlim", Equal::refused, mistakes);
     check_limits(panel, "ylim", Equal::refused, mistakes);
@@ -149,7 +141,7 @@ void check_figure(const Section& figure, Mistakes& mistakes) {
 /// Whether the run will record what a kind of figure draws where no panels name it.
 void check_figure_kind(const Recipe& recipe, Mistakes& mistakes) {
   const Section& figure = recipe.figure;
-  if (!figure.is_readable("kind") || figure.has("panels") || !recipe.study.is_readable("kind")) return;
+  if (!figure.has("kind") || figure.has("panels")) return;
   const std::string &kind = figure.text("kind"), &study = recipe.study.text("kind");
   const std::string drawn = kind == "norms"                           ? "energy-transfer"
                             : kind == "convergence" || kind == "work" ? "convergence"

@@ -12,7 +12,6 @@ template <class T>
 const T& Section::get(const std::string& key) const {
   const auto entry = values_.find(key);
   if (entry == values_.end()) {
-    if (has(key)) throw UnreadableValue();
     throw std::logic_error(fmt::format("the table at {} has no `{}`", to_string(where_), key));
   }
   const T* value = std::get_if<T>(&entry->second);
@@ -41,7 +40,7 @@ const Section& Section::table(const std::string& key) const {
 
 std::vector<std::string> Section::keys() const {
   std::vector<std::string> keys;
-  for (const auto& [key, location] : locations_) keys.push_back(key);
+  for (const auto& [key, value] : values_) keys.push_back(key);
   return keys;
 }
 
@@ -72,11 +71,6 @@ void Section::set(const std::string& key, Value value, Location where) {
 
 void Section::set_lines_of_texts(const std::string& key, std::vector<std::vector<Location>> lines) {
   lines_of_texts_[key] = std::move(lines);
-}
-
-void Section::set_unreadable(const std::string& key, Location where) {
-  values_.erase(key);
-  locations_[key] = std::move(where);
 }
 
 }  // namespace bathline

@@ -1,7 +1,6 @@
 // A validated table of a recipe.
 #pragma once  // Public: programs of others may include this header.
 
-#include <exception>
 #include <map>
 #include <optional>
 #include <string>
@@ -13,27 +12,8 @@
 
 namespace bathline {
 
-/// Thrown on access to a value that could not be read. The mistake itself has been reported when the recipe was read.
-class UnreadableValue : public std::exception {
- public:
-  const char* what() const noexcept override { return "a value of the recipe could not be read"; }
-};
-
-/// Runs `check`, which looks for further mistakes, up to its first access to a value that could not be read; returns
-/// whether it was completed.
-template <class Check>
-bool where_readable(Check check) {
-  try {
-    check();
-    return true;
-  } catch (const UnreadableValue&) {
-    return false;
-  }
-}
-
 /// A table of a recipe after validation: every value has the type of its `Parameter`, defaults are filled in. Access to
-/// a key that is absent or of another type is a bug and throws `std::logic_error`; access to a value that could not be
-/// read throws `UnreadableValue`.
+/// a key that is absent or of another type is a bug and throws `std::logic_error`.
 class Section {
  public:
   using Rows = std::vector<std::vector<double>>;
@@ -42,9 +22,7 @@ class Section {
 
   explicit Section(Location where = {}) : where_(std::move(where)) {}
 
-  /// Also true for a key whose value could not be read.
-  bool has(const std::string& key) const { return locations_.count(key) > 0; }
-  bool is_readable(const std::string& key) const { return values_.count(key) > 0; }
+  bool has(const std::string& key) const { return values_.count(key) > 0; }
   bool boolean(const std::string& key) const { return get<bool>(key); }
   long integer(const std::string& key) const { return get<long>(key); }
   double number(const std::string& key) const { return get<double>(key); }
@@ -59,7 +37,7 @@ class Section {
 
   /// The keys in alphabetical order, defaults included.
   std::vector<std::string> keys() const;
-  /// Whether the value of `key` can be read and is of the type T.
+  /// Whether there is a value of the type T at `key`.
   template <class T>
   bool holds(const std::string& key) const {
     const auto entry = values_.find(key);
@@ -77,8 +55,6 @@ class Section {
   void set(const std::string& key, Value value, Location where);
   /// Sets the locations of the texts at `key`: the beginning of each line of each text.
   void set_lines_of_texts(const std::string& key, std::vector<std::vector<Location>> lines);
-  /// Marks a key that was given, or is required, but whose value is unknown because of a mistake.
-  void set_unreadable(const std::string& key, Location where);
 
   /// Texts of the files that the section reads, by their names, so that everything is built from the same text even if
   /// a file changes during the run. Without value for sections that may not read files, or have not done so yet.

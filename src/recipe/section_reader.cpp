@@ -20,13 +20,6 @@ std::vector<std::string> names_of(const std::vector<Parameter>& parameters) {
   return names;
 }
 
-// Replaces a section that is missing or invalid. It counts as present, so that its absence is not reported again.
-Section unreadable_section(const SectionSchema& schema, const Location& where) {
-  Section section(where);
-  for (const Parameter& parameter : schema.parameters) section.set_unreadable(parameter.name, where);
-  return section;
-}
-
 }  // namespace
 
 Section SectionReader::read_top() {
@@ -49,7 +42,7 @@ std::vector<Section> SectionReader::read(const SectionSchema& schema) {
                       schema.header(), standalone_key_));
     }
     if (schema.repeated) return {};
-    return {unreadable_section(schema, where)};
+    return {Section(where)};
   }
   if (entry == recipe_.end()) return read_absent(schema);
   const toml::node& node = entry->second;
@@ -60,7 +53,7 @@ std::vector<Section> SectionReader::read(const SectionSchema& schema) {
     mistakes_.add(where,
                   fmt::format("{} must be {}, not {}: write {}", schema.name,
                               schema.repeated ? "a list of tables" : "a table", type_found(node), schema.header()));
-    return {unreadable_section(schema, where)};
+    return {Section(where)};
   }
   if (!schema.repeated) return {read_table(*node.as_table(), schema)};
   if (schema.required && list->empty()) add_missing(schema, location_of(entry->first.source(), file_));
@@ -71,13 +64,9 @@ std::vector<Section> SectionReader::read(const SectionSchema& schema) {
 
 std::vector<Section> SectionReader::read_absent(const SectionSchema& schema) {
   const Location nowhere{file_, 0, 0};
-  if (std::find(misspelt_.begin(), misspelt_.end(), schema.name) != misspelt_.end()) {
-    return {unreadable_section(schema, nowhere)};
-  }
-  if (schema.required) {
-    add_missing(schema, nowhere);
-    return {unreadable_section(schema, nowhere)};
-  }
+  const bool is_misspelt = std::find(misspelt_.begin(), misspelt_.end(), schema.name) != misspelt_.end();
+  if (schema.required && !is_misspelt) add_missing(schema, nowhere);
+  if (schema.required || is_misspelt) return {Section(nowhere)};
   if (schema.repeated) return {};
   return {read_table(toml::table(), schema)};
 }
@@ -90,9 +79,7 @@ void SectionReader::add_missing(const SectionSchema& schema, Location where) {
 Section SectionReader::read_table(const toml::table& table, const SectionSchema& schema) {
   std::vector<std::string> misspelt;
   Section section = read_keys(table, schema, misspelt);
-  for (const std::string& key : check_exclusive_keys(table, schema, misspelt, file_, mistakes_)) {
-    section.set_unreadable(key, section.where(key));
-  }
+  check_exclusive_keys(table, schema, misspelt, file_, mistakes_);
   return section;
 }
 
@@ -108,9 +95,7 @@ Section SectionReader::read_keys(const toml::table& table, const SectionSchema& 
     if (entry == nullptr) {
       // The choice has been reported; without it only the common keys can be checked.
       std::erase_if(keys, is_chooser);
-      Section section = reader_.read(table, keys, schema.header());
-      section.set_unreadable(schema.chooser, section.where());
-      return section;
+      return reader_.read(table, keys, schema.header());
     }
     keys.insert(keys.end(), entry->parameters.begin(), entry->parameters.end());
   }

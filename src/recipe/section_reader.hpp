@@ -31,8 +31,8 @@ class SectionReader {
   /// From here on the sections of the motion are left out, because the study has this key; none if it is empty.
   void leave_out_motion(const std::string& key) { standalone_key_ = key; }
 
-  /// The tables of a section: exactly one if it is not repeated, with its defaults if it is absent, unreadable if it is
-  /// left out.
+  /// The tables of a section: exactly one if it is not repeated, with its defaults if it is absent, without keys if it
+  /// is left out.
   std::vector<Section> read(const SectionSchema& schema);
 
  private:

@@ -106,8 +106,6 @@ Section TomlReader::read(const toml::table& table, std::span<const Parameter> pa
     if (value) {
       section.set(parameter.name, std::move(*value), where);
       if (in_recipe) section.set_lines_of_texts(parameter.name, lines_of_texts(entry->second));
-    } else {
-      section.set_unreadable(parameter.name, where);
     }
   }
   return section;

@@ -17,7 +17,7 @@
 namespace bathline {
 
 /// Reads tables of one recipe. Every mistake is added with its location and reading continues, so that one pass finds
-/// all of them; a key with a mistake is marked as unreadable in the Section.
+/// all of them; a key with a mistake is absent from the Section.
 class TomlReader {
  public:
   TomlReader(std::string file, Mistakes& mistakes, Constants constants = {})

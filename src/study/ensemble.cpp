@@ -273,7 +273,7 @@ void require_randomness(const Recipe& recipe, const Experiment& experiment, Mist
   if (is_random || !any_closed) return;
   std::string unused;
   for (const Section& environment : recipe.environments) {
-    const bool is_warm = environment.is_readable("kT") && environment.number("kT") > 0.0;
+    const bool is_warm = environment.has("kT") && environment.number("kT") > 0.0;
     if (is_warm) unused += (unused.empty() ? "`" : ", `") + environment.text("name") + "`";
   }
   mistakes.add(recipe.study.where("kind"),

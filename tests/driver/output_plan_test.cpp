@@ -53,13 +53,5 @@ TEST(MpiOutputPlan, HasTheGivenValues) {
   EXPECT_TRUE(plan_of("particles_only = true\n").particles_only);
 }
 
-TEST(MpiOutputPlan, ThrowsForUnreadableKeys) {
-  Section output;
-  output.set("every", 1L, {});
-  EXPECT_THROW(read_output(output), std::logic_error);
-  output.set_unreadable("site_stride", {});
-  EXPECT_THROW(read_output(output), UnreadableValue);
-}
-
 }  // namespace
 }  // namespace bathline::output_plan_test

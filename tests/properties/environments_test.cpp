@@ -259,7 +259,7 @@ Problem coupled_problem(const Form& form, int axes, const Eigen::MatrixXd& stiff
   system.potential = std::make_shared<QuadraticPotential>(stiffness);
   Section section = example_section(form.kind->entry);
   for (const std::string& key : form.section.keys()) {
-    if (key != "attach" && form.section.is_readable(key)) section.set(key, form.section.value(key), {});
+    if (key != "attach" && form.section.has(key)) section.set(key, form.section.value(key), {});
   }
   section.set("couple", std::move(formulas), {});
   Mistakes mistakes;

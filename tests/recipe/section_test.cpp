@@ -47,21 +47,6 @@ TEST(Section, TreatsWrongKeysAndTypesAsBugs) {
   EXPECT_THROW(section.table("step"), std::logic_error);
 }
 
-TEST(Section, DistinguishesUnreadableFromAbsentValues) {
-  Section section = sample();
-  section.set_unreadable("count", {"r", 9, 1});
-  section.set_unreadable("potential", {"r", 10, 1});
-  EXPECT_TRUE(section.has("count"));
-  EXPECT_FALSE(section.is_readable("count"));
-  EXPECT_TRUE(section.is_readable("step"));
-  EXPECT_EQ(to_string(section.where("count")), "r:9:1");
-  EXPECT_THROW(section.integer("count"), UnreadableValue);
-  EXPECT_THROW(section.table("potential"), UnreadableValue);
-  EXPECT_FALSE(where_readable([&] { section.number("count"); }));
-  EXPECT_TRUE(where_readable([&] { section.number("step"); }));
-  EXPECT_THROW(where_readable([&] { section.number("steps"); }), std::logic_error);
-}
-
 TEST(Section, RefusesToTreatSeveralTablesAsOne) {
   Section section = sample();
   section.set("panels", std::vector<Section>(2), {"r", 7, 1});

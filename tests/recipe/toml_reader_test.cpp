@@ -127,7 +127,7 @@ TEST(TomlReader, ChecksTheCommonKeysOfAnUnknownKind) {
             "r.toml:13:1: step = -1: must be positive");
 }
 
-TEST(TomlReader, MarksUnreadableValues) {
+TEST(TomlReader, LeavesOutInvalidValues) {
   const struct {
     const char* lines;
     const char* key;
@@ -141,33 +141,10 @@ TEST(TomlReader, MarksUnreadableValues) {
   for (const auto& [lines, key] : cases) {
     SCOPED_TRACE(lines);
     const auto read = with_system_key(lines);
-    const Section& system = read.recipe.system;
     EXPECT_NE(read.report, "");
-    EXPECT_TRUE(system.has(key));
-    const std::string name = key;  // clang 14 cannot capture a part of a structured binding
-    EXPECT_FALSE(where_readable([&] { system.boolean(name); }));
-    EXPECT_EQ(system.text("kind"), "oscillator");
+    EXPECT_FALSE(read.recipe.system.has(key));
+    EXPECT_EQ(read.recipe.system.text("kind"), "oscillator");
   }
-  const Section environment = parse(sample_with("sites = 10\n", "")).recipe.environments.front();
-  EXPECT_THROW(environment.integer("sites"), UnreadableValue);
-  EXPECT_FALSE(environment.has("M"));
-  const Section potential = with_system_key("potential = {kind = 3}").recipe.system.table("potential");
-  EXPECT_THROW(potential.text("kind"), UnreadableValue);
-  EXPECT_EQ(potential.number("c"), 2.5);
-}
-
-TEST(TomlReader, MarksTheKeysOfAnInvalidSection) {
-  const auto unknown = parse(sample_with("method = \"gamma\"", "method = \"gama\"")).recipe.integrators.front();
-  EXPECT_THROW(unknown.text("method"), UnreadableValue);
-  // The default of the name is unreadable as well.
-  EXPECT_THROW(unknown.text("name"), UnreadableValue);
-  EXPECT_EQ(unknown.texts("environments"), std::vector<std::string>{"environment-0"});
-  const auto time = parse(sample_with("end = 2", "end = 2\nsteps = 3")).recipe.time;
-  EXPECT_EQ(time.number("step"), 0.1);
-  EXPECT_THROW(time.number("end"), UnreadableValue);
-  EXPECT_THROW(time.integer("steps"), UnreadableValue);
-  EXPECT_THROW(parse(sample_with("[time]\nstep = 0.1\nend = 2\n", "")).recipe.time.number("step"), UnreadableValue);
-  EXPECT_THROW(parse("output = 3\n" + sample_recipe).recipe.output.integer("every"), UnreadableValue);
 }
 
 TEST(TomlReader, DoesNotReportAMisspeltKeyAsMissing) {

@@ -11,7 +11,7 @@ namespace bathline {
 /// The parameter `force`; `beside` names the formula that it is added to.
 Parameter force_parameter(const std::string& beside);
 
-/// The formulas of `force`, one for each coordinate; empty where the key is absent or a formula is unreadable. The
+/// The formulas of `force`, one for each coordinate; empty where the key is absent or a formula is invalid. The
 /// variables of the scope are positions, velocities and the time, on which forces may depend, followed by others.
 std::vector<Expression> read_force(const Section& section, FormulaScope& scope, const ParticleSystem& system,
                                    Mistakes& mistakes);

@@ -53,7 +53,6 @@ void read_observables(const Section& section, FormulaScope& scope, ParticleSyste
   Eigen::VectorXd start = Eigen::VectorXd::Zero(std::max(scope.variables, 2 * system.size() + 1));
   start.head(2 * system.size()) << system.q0, system.v0;
   for (const std::string& name : table.keys()) {
-    if (!table.is_readable(name)) continue;
     if (is_reserved_name(name)) {
       mistakes.add(table.where(name), fmt::format("`{}` is recorded already; choose another name", name));
       continue;
@@ -61,7 +60,6 @@ void read_observables(const Section& section, FormulaScope& scope, ParticleSyste
     const bool has_units = table.holds<std::vector<Section>>(name);
     const Section& holder = has_units ? table.table(name) : table;
     const std::string key = has_units ? "formula" : name;
-    if (!holder.is_readable(key)) continue;
     const std::optional<Expression> formula = read_formula(holder, key, scope, mistakes);
     if (!formula) continue;
     if (scope.variables > 2 * system.size() + 1 && scope.graph.depends(*formula, 2 * system.size() + 1)) {

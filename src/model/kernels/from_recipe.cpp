@@ -41,7 +41,6 @@ std::optional<BathAccuracy> read_accuracy(const Section& section, const RunTimes
                  fmt::format("horizon = {}: must be at least {}, the end of the run; raise it or leave it out",
                              accuracy.horizon, run.end));
   }
-  if (!(accuracy.horizon > 0.0)) throw UnreadableValue();
   return mistakes.count() > before ? std::nullopt : std::optional(accuracy);
 }
 

@@ -95,16 +95,13 @@ std::unique_ptr<Environment> build_nonlinear_line(const Section& section, const 
   const std::size_t before = mistakes.count();
   const std::optional<std::vector<int>> ends = read_ends(section, system, mistakes);
   auto law = std::make_shared<LineLaw>();
-  where_readable([&] {
-    law->springs = build_potential(potentials(), section.table("potential"), mistakes);
-    if (!is_defined_at_rest(section, "potential", *law->springs, mistakes)) law->springs = nullptr;
-  });
-  where_readable([&] {
-    if (!section.has("external")) return;
+  law->springs = build_potential(potentials(), section.table("potential"), mistakes);
+  is_defined_at_rest(section, "potential", *law->springs, mistakes);
+  if (section.has("external")) {
     law->sites = build_site_potential(section.table("external"), mistakes);
     is_defined_at_rest(section, "external", *law->sites, mistakes);
-  });
-  if (!ends || !law->springs || mistakes.count() > before) return nullptr;
+  }
+  if (!ends || mistakes.count() > before) return nullptr;
   LineConstants constants;
   constants.stiffness = law->springs->second_derivative(0.0);
   const bool is_folded = ends->size() == 2;

@@ -13,7 +13,7 @@ namespace bathline {
 
 struct PotentialKind {
   CatalogueEntry entry;
-  /// Builds the potential of the validated table `{ kind = "...", ... }`. Adds a mistake and throws `UnreadableValue`
+  /// Builds the potential of the validated table `{ kind = "...", ... }`. Adds a mistake and throws `InvalidValue`
   /// where it is invalid.
   std::shared_ptr<const PairPotential> (*build)(const Section& section, Mistakes& mistakes);
 };

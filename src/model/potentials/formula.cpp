@@ -76,12 +76,12 @@ void add_own_numbers(const Section& section, FormulaScope& scope, Mistakes& mist
 template <class Make>
 auto make_from_formula(const Section& section, FormulaScope& scope, Mistakes& mistakes, Make make) {
   const std::optional<Expression> value = read_formula(section, "V", scope, mistakes);
-  if (!value) throw UnreadableValue();
+  if (!value) throw InvalidValue();
   try {
     return make(*value);
   } catch (const FormulaTooLarge& error) {
     mistakes.add(section.where("V"), fmt::format("V: {}", error.what()));
-    throw UnreadableValue();
+    throw InvalidValue();
   }
 }
 

@@ -10,7 +10,7 @@ namespace bathline {
 PotentialKind hertz_potential_kind();
 
 /// The potential of the place x of a site that moves along one axis, whose formula may use x for r. Adds a mistake and
-/// throws `UnreadableValue` where the table is invalid.
+/// throws `InvalidValue` where the table is invalid.
 std::shared_ptr<const PairPotential> build_site_potential(const Section& section, Mistakes& mistakes);
 
 }  // namespace bathline

@@ -58,7 +58,7 @@ std::vector<Expression> read_drive_file(const Section& section, const ParticleSy
   return values;
 }
 
-void read_drive(const Section& section, std::optional<double> end, ParticleSystem& system, Mistakes& mistakes) {
+void read_drive(const Section& section, double end, ParticleSystem& system, Mistakes& mistakes) {
   const std::string key = section.has("drive") ? "drive" : "drive_file";
   const bool is_file = key == "drive_file";
   if (!is_file && section.has("drive_file")) {
@@ -88,7 +88,7 @@ void read_drive(const Section& section, std::optional<double> end, ParticleSyste
     values.push_back(*value);
     rates.push_back(FormulaOutput(*value).differentiated(scope.graph, 0));
     if (!check_finite(section, key, "the formula", scope, {*value}, {&start, 1}, mistakes, i)) continue;
-    if (end && !check_finite(section, key, "the formula", scope, {*value}, {&*end, 1}, mistakes, i, "end")) continue;
+    if (!check_finite(section, key, "the formula", scope, {*value}, {&end, 1}, mistakes, i, "end")) continue;
     system.formulas += fmt::format("{}drive[{}] = {}", system.formulas.empty() ? "" : "; ", i,
                                    printable(is_file ? section.text(key) : section.texts(key)[i]));
   }
@@ -107,7 +107,6 @@ void read_uniform_field(const Section& section, ParticleSystem& system, Mistakes
                  fmt::format("`uniform_field` has {} numbers: this system has {} axes", field.size(), system.axes));
     return;
   }
-  if (!system.potential) return;  // the potential could not be read
   Eigen::VectorXd force(system.size());
   for (int i = 0; i < system.size(); ++i) force[i] = system.mass[i] * field[static_cast<std::size_t>(i % system.axes)];
   system.potential = std::make_shared<UniformFieldPotential>(system.potential, std::move(force));
@@ -172,13 +171,12 @@ std::vector<Parameter> external_force_parameters() {
                "-9.81]")};
 }
 
-void read_external_forces(const Section& section, std::optional<double> end, ParticleSystem& system,
-                          Mistakes& mistakes) {
+void read_external_forces(const Section& section, double end, ParticleSystem& system, Mistakes& mistakes) {
   if (section.has("drive") || section.has("drive_file")) {
-    where_readable([&] { read_drive(section, end, system, mistakes); });
+    read_drive(section, end, system, mistakes);
   }
-  if (section.has("magnetic_field")) where_readable([&] { read_magnetic_field(section, system, mistakes); });
-  if (section.has("uniform_field")) where_readable([&] { read_uniform_field(section, system, mistakes); });
+  if (section.has("magnetic_field")) read_magnetic_field(section, system, mistakes);
+  if (section.has("uniform_field")) read_uniform_field(section, system, mistakes);
 }
 
 }  // namespace bathline

@@ -24,8 +24,7 @@ Parameter magnetic_field_parameter();
 std::string magnetic_field_notes();
 
 /// Reads the external forces into a system that is otherwise complete. Drives must have values at the start and at the
-/// `end` of the run, if it is known.
-void read_external_forces(const Section& section, std::optional<double> end, ParticleSystem& system,
-                          Mistakes& mistakes);
+/// `end` of the run.
+void read_external_forces(const Section& section, double end, ParticleSystem& system, Mistakes& mistakes);
 
 }  // namespace bathline

@@ -57,14 +57,12 @@ void build_formula_system(const Section& section, const Catalogue<PotentialKind>
   if (!coordinate_scope) return;
   FormulaScope& scope = *coordinate_scope;
   const std::size_t before = mistakes.count();
-  const std::optional<Expression> V =
-      section.is_readable("V") ? read_formula(section, "V", scope, mistakes) : std::nullopt;
-  std::vector<Expression> force;
-  where_readable([&] { force = read_force(section, scope, system, mistakes); });
+  const std::optional<Expression> V = read_formula(section, "V", scope, mistakes);
+  const std::vector<Expression> force = read_force(section, scope, system, mistakes);
   read_start(section, system, mistakes);
   system.mass = read_by_particle(section, "masses", system.particles, Bound::positive, mistakes);
   system.damping = read_damping_matrix(section, system.particles, 1, mistakes);
-  if (!V || mistakes.count() > before) throw UnreadableValue();
+  if (!V || mistakes.count() > before) return;
   if (!is_potential(section, scope, *V, system, mistakes)) return;
   try {
     const auto potential = std::make_shared<FormulaPotential>(scope.graph, *V, system.size());

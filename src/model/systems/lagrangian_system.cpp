@@ -67,15 +67,13 @@ void build_lagrangian_system(const Section& section, const Catalogue<PotentialKi
   const int action = scope.variables++;
   scope.names.emplace("z", scope.graph.variable(action));  // unless a coordinate or a number has the name z
   const std::size_t before = mistakes.count();
-  std::optional<Expression> L;
-  where_readable([&] { L = read_formula(section, "L", scope, mistakes); });
-  std::vector<Expression> force;
-  where_readable([&] { force = read_force(section, scope, system, mistakes); });
+  const std::optional<Expression> L = read_formula(section, "L", scope, mistakes);
+  const std::vector<Expression> force = read_force(section, scope, system, mistakes);
   read_start(section, system, mistakes);
   system.mass = Eigen::VectorXd::Zero(system.size());
   system.potential = std::make_shared<QuadraticPotential>(Eigen::MatrixXd::Zero(system.size(), system.size()));
   system.damping = read_damping_matrix(section, system.particles, 1, mistakes);
-  if (!L || mistakes.count() > before) throw UnreadableValue();
+  if (!L || mistakes.count() > before) return;
   try {
     system.lagrangian = std::make_shared<FormulaLagrangian>(scope.graph, *L, system.size());
     add_action(section, system, mistakes);

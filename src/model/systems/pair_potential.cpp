@@ -80,7 +80,7 @@ struct Forces {
 
 /// The table of a potential with those of these numbers that its formula contains and it does not give itself.
 Section with_numbers(Section table, const std::map<std::string, int>& numbers) {
-  if (!table.is_readable("V") || table.text("kind") != "formula") return table;
+  if (table.text("kind") != "formula") return table;
   for (const auto& [name, value] : numbers) {
     const bool is_used = find_name(table.text("V"), name) != std::string_view::npos;
     if (is_used && !table.has(name)) table.set(name, static_cast<double>(value), table.where());
@@ -232,7 +232,6 @@ int count_particles(const Section& section, Mistakes& mistakes) {
     return 0;
   }
   if (particles > 0) return static_cast<int>(particles);
-  if (!section.is_readable("masses")) throw UnreadableValue();
   // `masses` is one number or formula for all particles, so q0 must determine how many there are.
   if (section.holds<Section::Rows>("q0") && !section.rows("q0").empty()) {
     return static_cast<int>(std::min<std::size_t>(section.rows("q0").size(), max_particles));

@@ -47,10 +47,7 @@ void keep_temperature_at_start(Section& environment, Mistakes& mistakes) {
   const Location where = environment.where("kT");
   const std::string formula = environment.text("kT");
   const std::shared_ptr<const TemperatureInTime> temperature = read(environment, "kT", scope_of_time(), mistakes);
-  if (!temperature) {
-    environment.set_unreadable("kT", where);
-    return;
-  }
+  if (!temperature) return;
   environment.set("kT", temperature->at(0.0), where);
   environment.set(kt_in_time, formula, where);
 }

@@ -270,11 +270,8 @@ void read_controls(const Section& system_section, double end, ParticleSystem& sy
   const std::vector<Section>& sections = system_section.tables("controls");
   std::vector<Control> controls;
   for (const Section& section : sections) {
-    where_readable([&] {
-      if (std::optional<Control> control = read_control(section, end, system, mistakes)) {
-        controls.push_back(std::move(*control));
-      }
-    });
+    std::optional<Control> control = read_control(section, end, system, mistakes);
+    if (control) controls.push_back(std::move(*control));
   }
   if (controls.size() < sections.size() || controls.empty()) return;
   for (const Control& control : controls) {

@@ -126,7 +126,7 @@ ParameterForces::ParameterForces(const Section& section, const CostVariables& va
   FormulaScope scope = scope_of(variables);
   const auto read = [&](const std::string& key, std::size_t index) {
     const std::optional<Expression> formula = read_formula(section, key, scope, mistakes, index);
-    if (!formula) throw UnreadableValue();
+    if (!formula) throw InvalidValue();
     is_smooth(section, key, scope, *formula, mistakes, index);
     depends_on_time_ = depends_on_time_ || scope.graph.depends(*formula, 2 * dofs);
     return *formula;

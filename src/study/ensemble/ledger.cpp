@@ -24,7 +24,7 @@ double absorbed_energy(const EnvironmentEnergy& energy) {
 std::vector<std::string> ledger_names(const Recipe& recipe) {
   std::vector<std::string> names{"work", "heat", "gain"};
   for (const Section& environment : recipe.environments) {
-    const std::string name = environment.is_readable("name") ? environment.text("name") : "";
+    const std::string name = environment.text("name");
     if (is_name(name)) names.push_back("heat_" + name);
   }
   return names;

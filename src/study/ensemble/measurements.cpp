@@ -152,24 +152,22 @@ Measurements read_measurements(const Section& study, const ParticleSystem& syste
   }
   const auto for_each = [&](const std::string& key, auto read) {
     if (!study.has(key)) return;
-    where_readable([&] {
-      for (const Section& table : study.tables(key)) {
-        const std::string& name = table.text("name");
-        if (!is_name(name) || std::count(names.begin(), names.end(), name) > 0) {
-          mistakes.add(table.where("name"), fmt::format("`{}` must be a unique name of letters, digits and `_`", name));
-        } else {
-          for (const std::string& suffix : words_of(suffixes)) {
-            if (variables.insert(name + suffix).second) continue;
-            mistakes.add(table.where("name"),
-                         fmt::format("`{}`: the results have a variable `{}{}` already; choose another name", name,
-                                     name, suffix));
-            break;
-          }
+    for (const Section& table : study.tables(key)) {
+      const std::string& name = table.text("name");
+      if (!is_name(name) || std::count(names.begin(), names.end(), name) > 0) {
+        mistakes.add(table.where("name"), fmt::format("`{}` must be a unique name of letters, digits and `_`", name));
+      } else {
+        for (const std::string& suffix : words_of(suffixes)) {
+          if (variables.insert(name + suffix).second) continue;
+          mistakes.add(
+              table.where("name"),
+              fmt::format("`{}`: the results have a variable `{}{}` already; choose another name", name, name, suffix));
+          break;
         }
-        names.push_back(name);
-        read(table);
       }
-    });
+      names.push_back(name);
+      read(table);
+    }
   };
   for_each("quantities", [&](const Section& table) {
     const std::optional<ExtendedPhaseFunction> value =

@@ -25,7 +25,7 @@ EndConditions EndConditions::read(const Section& study, const CostVariables& var
       if (name == names.end()) {
         mistakes.add(table.where(key), fmt::format("end: `{}` is no coordinate and no velocity{}", printable(key),
                                                    spelling_advice(key, names, '`')));
-      } else if (table.is_readable(key)) {
+      } else {
         conditions.values_.push_back({key, name - names.begin(), table.number(key)});
       }
     }

@@ -681,7 +681,7 @@ TEST(NonlinearLine, MistakesAreAnsweredWithWhatWouldBeRight) {
     section.set(mistake.key, mistake.value, {});
     Mistakes mistakes;
     std::unique_ptr<Environment> built;
-    where_readable([&] {
+    completes([&] {
       built = environments().find("nonlinear-line")->build(section, particles(1), {h, 1.0}, self_world(), mistakes);
     });
     EXPECT_EQ(built, nullptr);

@@ -122,7 +122,7 @@ TEST(MpiExternalForces, AreRefusedByStudiesOfUnforcedSystems) {
     const ReadRecipe recipe =
         read(oscillator + "damping = 0.1\ndrive = [\"cos(t)\"]", "[study]\nkind = \"" + kind + "\"\n");
     Mistakes mistakes;
-    where_readable(
+    completes(
         [&] { test_program().catalogues().studies.find(kind)->make(*recipe.recipe, *recipe.experiment, mistakes); });
     EXPECT_THAT(mistakes.report(), HasSubstr("drive: a study of the kind `" + kind + "`"));
   }
