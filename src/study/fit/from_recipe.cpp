@@ -26,7 +26,7 @@ VectorXd read_by_observable(const Section& study, const char* key, std::size_t c
     mistakes.add(study.where(key), fmt::format("{} has {} numbers: must be one, or {}, one for each formula of "
                                                "`observe`",
                                                key, numbers.size(), count));
-    throw UnreadableValue();
+    throw InvalidValue();
   }
   for (std::size_t i = 0; i < count; ++i) all[static_cast<Eigen::Index>(i)] = numbers[numbers.size() == 1 ? 0 : i];
   return all;
@@ -61,7 +61,7 @@ FitParameter read_parameter(const Section& section, const Recipe& recipe, const 
       section.holds<std::string>("of") ? std::vector<std::string>{section.text("of")} : section.texts("of");
   if (paths.empty()) {
     mistakes.add(section.where("of"), "of = []: name at least one number of the recipe, as \"system.k\"");
-    throw UnreadableValue();
+    throw InvalidValue();
   }
   parameter.name = section.has("name") ? section.text("name") : paths.front();
   for (const std::string& path : paths) {
@@ -70,7 +70,7 @@ FitParameter read_parameter(const Section& section, const Recipe& recipe, const 
     } catch (const std::runtime_error& error) {
       mistakes.add(section.where("of"),
                    fmt::format("of = \"{}\" names no number of the recipe: {}", path, error.what()));
-      throw UnreadableValue();
+      throw InvalidValue();
     }
   }
   parameter.start = parameter.places.front().value();
@@ -118,13 +118,13 @@ FitData read_fit_data(const Section& study, const Experiment& experiment, const 
   if (study.has("sigma") && study.has("weights")) {
     mistakes.add(study.where("weights"), "`weights` are relative and `sigma` is absolute; leave one of them out");
   }
-  if (mistakes.count() > before) throw UnreadableValue();
+  if (mistakes.count() > before) throw InvalidValue();
   data.weights = study.has("sigma")     ? read_by_observable(study, "sigma", count, mistakes).cwiseInverse().eval()
                  : study.has("weights") ? read_by_observable(study, "weights", count, mistakes).cwiseSqrt().eval()
                                         : VectorXd::Ones(static_cast<Eigen::Index>(count)).eval();
   if (count > 1 && !study.has("sigma") && !study.has("weights")) {
     mistakes.add(study.where("observe"), "several observables need `sigma`, their standard deviations, or `weights`");
-    throw UnreadableValue();
+    throw InvalidValue();
   }
   const TableForm form{.row = "measurements",
                        .first = {"time", "s", Bound::nonnegative},
@@ -141,7 +141,7 @@ FitData read_fit_data(const Section& study, const Experiment& experiment, const 
     }
   } catch (const std::runtime_error& error) {
     mistakes.add(study.where("data_file"), fmt::format("data_file = \"{}\": {}", name, error.what()));
-    throw UnreadableValue();
+    throw InvalidValue();
   }
   for (const Case& this_case : experiment.cases()) {
     const double end = static_cast<double>(this_case.steps) * this_case.step;
@@ -149,12 +149,12 @@ FitData read_fit_data(const Section& study, const Experiment& experiment, const 
     mistakes.add(study.where("data_file"), fmt::format("data_file = \"{}\": the last time {} is after the end {} of "
                                                        "the run; set `end` in [time] accordingly",
                                                        name, data.times.back(), end));
-    throw UnreadableValue();
+    throw InvalidValue();
   }
   for (std::size_t i = 0; i < count; ++i) {
     std::optional<CostFormula> formula =
         CostFormula::read(study, "observe", variables, experiment.system(), mistakes, i, must_be_smooth);
-    if (!formula) throw UnreadableValue();
+    if (!formula) throw InvalidValue();
     data.formulas.push_back(std::move(*formula));
   }
   return data;
@@ -167,12 +167,12 @@ FitPlan read_fit_plan(const Recipe& recipe, const Experiment& experiment, Mistak
   }
   for (Section& section : plan.recipe.environments) keep_texts_of_files(section, experiment.communicator());
   const Section& study = plan.recipe.study;
-  where_readable([&] {
+  completes([&] {
     const CostVariables variables(experiment.system(), plan.recipe.system);
     plan.data = read_fit_data(study, experiment, variables, false, mistakes);
   });
   for (const Section& section : study.tables("parameters")) {
-    where_readable([&] { plan.parameters.push_back(read_parameter(section, recipe, experiment.program(), mistakes)); });
+    completes([&] { plan.parameters.push_back(read_parameter(section, recipe, experiment.program(), mistakes)); });
   }
   if (study.tables("parameters").empty()) {
     mistakes.add(study.where("parameters"), "parameters = []: name at least one, as [[study.parameters]] of = ...");
@@ -196,7 +196,7 @@ FitPlan read_fit_plan(const Recipe& recipe, const Experiment& experiment, Mistak
                                                        "errors",
                                                        plan.data.count(), plan.parameters.size()));
   }
-  where_readable([&] { refuse_thermal_starts(experiment, mistakes); });
+  completes([&] { refuse_thermal_starts(experiment, mistakes); });
   if (mistakes.empty()) query_minimiser_options();
   return plan;
 }

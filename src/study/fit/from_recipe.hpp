@@ -22,7 +22,7 @@ std::vector<Parameter> fit_parameters();
 std::vector<Parameter> data_parameters(bool is_required);
 
 /// The measured values that these keys of a section describe, with formulas in `variables`; the texts of the section's
-/// files have been read. Adds mistakes, and throws UnreadableValue after them.
+/// files have been read. Adds mistakes, and throws InvalidValue after them.
 FitData read_fit_data(const Section& study, const Experiment& experiment, const CostVariables& variables,
                       bool must_be_smooth, Mistakes& mistakes);
 

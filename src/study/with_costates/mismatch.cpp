@@ -23,7 +23,7 @@ std::optional<Mismatch> Mismatch::read(const Section& study, const CostVariables
   keep_texts_of_files(with_texts, experiment.communicator());
   Mismatch mismatch;
   bool is_read = false;
-  where_readable([&] {
+  completes([&] {
     mismatch.data_ = read_fit_data(with_texts, experiment, variables, true, mistakes);
     for (const Case& this_case : experiment.cases()) {
       const std::vector<double>& times = mismatch.data_.times;
@@ -34,7 +34,7 @@ std::optional<Mismatch> Mismatch::read(const Section& study, const CostVariables
                    fmt::format("data_file: the time {} is no whole number of steps {} of {}; the study `fit` takes "
                                "any times",
                                *between, this_case.step, this_case.name));
-      throw UnreadableValue();
+      throw InvalidValue();
     }
     is_read = true;
   });
