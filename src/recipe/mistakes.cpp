@@ -42,4 +42,8 @@ std::string Mistakes::report() const {
   return text;
 }
 
+void Mistakes::throw_if_any() const {
+  if (!empty()) throw UsageError(report());
+}
+
 }  // namespace bathline
