@@ -215,32 +215,33 @@ MISTAKES = {
     "steps beyond counting": ("step = 0.01", "step = 1e-300", "step", r"at most 1e15 are possible"),
 }
 
-# Combinations of mistakes in one recipe.
-TOGETHER = {
-    "values": [
-        "misspelt key",
-        "fraction for an integer",
-        "negative inertance",
-        "step of nan",
-        "unknown integrator",
-        "bounds the wrong way",
-    ],
-    "what is seen when the parts are put together": [
-        "q0 of the wrong size",
-        "no such particle",
-        "claim on an unknown label",
-    ],
-    "what only a whole experiment shows": ["unstable step", "misspelt key", "bounds the wrong way"],
-    "both": [
-        "misspelt key",
-        "fraction for an integer",
-        "negative mass",
-        "v0 of the wrong size",
-        "no such particle",
-        "negative inertance",
-        "line in two ways",
-        "claim on an unknown label",
-    ],
+# Mistakes of one phase in one recipe, and some of later phases, which are not looked for.
+PHASES = {
+    "keys and values": (
+        [
+            "misspelt key",
+            "fraction for an integer",
+            "negative mass",
+            "negative inertance",
+            "step of nan",
+            "unknown integrator",
+        ],
+        ["v0 of the wrong size", "no such particle", "bounds the wrong way"],
+    ),
+    "rules between keys": (
+        ["bounds the wrong way", "same name twice", "name of an environment with a slash"],
+        ["q0 of the wrong size", "unstable step"],
+    ),
+    "the system": (
+        ["q0 of the wrong size", "v0 of the wrong size"],
+        ["no such particle", "claim on an unknown label"],
+    ),
+    "environments and runs": (
+        ["no such particle", "line in two ways", "steps beyond counting"],
+        ["claim on an unknown label"],
+    ),
+    "whether the runs are possible": (["unstable step"], ["claim on an unknown label"]),
+    "what is measured": (["claim on an unknown label", "figure that subtracts an unknown label"], []),
 }
 
 
@@ -292,18 +293,17 @@ class RecipeMistakesTest(MistakeTest):
                 self.assertIn(right, BASE)
                 self.assert_refused_there(BASE.replace(right, wrong), where, message)
 
-    def test_several_mistakes_are_reported_together_in_the_order_of_the_file(self):
-        for what, names in TOGETHER.items():
+    def test_the_mistakes_of_a_phase_are_reported_together_in_the_order_of_the_file(self):
+        for phase, (names, later) in PHASES.items():
             text = BASE
-            for name in names:
+            for name in names + later:
                 text = text.replace(*MISTAKES[name][:2])
             for ranks in (None, 3):
-                with self.subTest(what, ranks=ranks):
+                with self.subTest(phase, ranks=ranks):
                     outcome = self.run_recipe(text, ranks=ranks)
                     self.assert_refused(outcome, *(MISTAKES[name][3] for name in names))
-                    lines = [int(line) for line in re.findall(r"recipe\.toml:(\d+):", outcome.err)]
+                    lines = [int(line) for line in re.findall(r"recipe\.toml:(\d+):\d+: ", outcome.err)]
                     self.assertEqual(lines, sorted(lines))
-                    # No mistakes that only follow from others.
                     self.assertEqual(outcome.err.count("\n"), len(names), outcome.err)
 
     def test_parts_that_do_not_fit_together_on_several_ranks(self):
