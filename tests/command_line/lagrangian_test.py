@@ -265,7 +265,7 @@ class LagrangianTest(FolderTest):
                 {},
                 r"`stoermer-verlet`: it splits kinetic and potential energy",
             ),
-            ({"study": {"kind": "ensemble"}}, {}, r"needs masses and a potential"),
+            ({"study": {"kind": "ensemble", "realisations": 1}}, {}, r"needs masses and a potential"),
             ({}, {"L": "a_dot*b - b_dot*a"}, r"L: .*degenerate .*d2L/dv2 is singular"),
             ({"output.poincare_section": {"of": "b"}}, {"L": "a_dot^2 + b_dot^2 - z"}, r"not the action z"),
             ({"integrators": [{"method": "yoshida4", "on": "open"}]}, {"L": "a_dot^2 + b_dot^2 - z"}, r"cannot advance the action z"),

@@ -66,17 +66,6 @@ TEST(ClosedRuns, KnowTheNameOfAnEnvironmentOfUnknownKind) {
             "r.toml:6:1: kind = \"lime\": not one of the environments; did you mean \"line\"?");
 }
 
-TEST(ClosedRuns, AreNotCheckedAgainstUnreadableNames) {
-  EXPECT_EQ(parse(sample_with("kind = \"line\"", "kind = \"line\"\nname = 3") +
-                  integrator("on = \"closed\"\nenvironments = [\"left\"]"))
-                .report,
-            "r.toml:7:1: name = 3: must be a text, not an integer; write \"3\"");
-  // The environments are also checked if it is unknown whether the run is closed.
-  EXPECT_EQ(report_with(integrator("on = 1\nenvironments = [\"x\"]")),
-            "r.toml:16:1: on = 1: must be a text, not an integer; write \"1\"\n"
-            "r.toml:17:1: environments: no environment is called \"x\"; known are \"environment-0\"");
-}
-
 TEST(EnvironmentNames, MustBeUniqueAndNotEmpty) {
   const std::string second = "[[environments]]\nkind = \"bath\"\n";
   EXPECT_EQ(report_with(second + "name = \"x\"\n"), "");

@@ -97,7 +97,7 @@ double exact_variance(double damping, bool has_term, double end) {
 
 const std::string ramp = "kT = \"1 + t/10\"\n";
 const std::string damper = "[[environments]]\nkind = \"damper\"\nname = \"bath\"\ndamping = 0.5\n";
-const std::string memory = "[[environments]]\nkind = \"memory\"\nname = \"bath\"\nstiffness = [2.0]\nrate = [1.5]\n";
+const std::string memory = "[[environments]]\nkind = \"memory\"\nname = \"memory\"\nstiffness = [2.0]\nrate = [1.5]\n";
 
 TEST(TemperatureInTime, VariancesOnARampAreOfOrderTwo) {
   const std::string open = "on = \"open\"\n", closed = "on = \"closed\"\n";
