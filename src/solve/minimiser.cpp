@@ -130,7 +130,7 @@ class Search {
         iterating(),
         [](Tao tao, void* search) -> PetscErrorCode {
           return petsc_callback([&] {
-            if (!static_cast<Search*>(search)->goes_on()) petsc_check(TaoSetConvergedReason(tao, TAO_CONVERGED_USER));
+            static_cast<Search*>(search)->report_progress();
             petsc_check(TaoDefaultConvergenceTest(tao, nullptr));
           });
         },
@@ -149,10 +149,9 @@ class Search {
     return reason;
   }
 
-  /// Whether a user's limit or the user ended the search.
+  /// Whether a limit of the user ended the search.
   static bool is_final(TaoConvergedReason reason) {
-    return reason == TAO_CONVERGED_USER || reason == TAO_DIVERGED_USER || reason == TAO_DIVERGED_MAXITS ||
-           reason == TAO_DIVERGED_MAXFCN;
+    return reason == TAO_DIVERGED_USER || reason == TAO_DIVERGED_MAXITS || reason == TAO_DIVERGED_MAXFCN;
   }
 
   SearchReport report_;
@@ -170,10 +169,9 @@ class Search {
   }
 
   /// After every iteration and at the start of the first.
-  bool goes_on() {
+  void report_progress() {
     read_status();
-    if (!progress_ || std::exchange(reported_, report_.iterations) == report_.iterations) return true;
-    return progress_(report_);
+    if (progress_ && std::exchange(reported_, report_.iterations) != report_.iterations) progress_(report_);
   }
 
   /// The solver that iterates.
@@ -285,8 +283,7 @@ class LeastSquares final : public Search {
   }
 
   SearchReport run() {
-    const TaoConvergedReason reason = solve();
-    report_.converged = reason > 0 && reason != TAO_CONVERGED_USER;
+    report_.converged = solve() > 0;
     return report_;
   }
 

@@ -27,7 +27,7 @@ struct Bounds {
   Eigen::VectorXd lower, upper;
 };
 
-/// A point of the search, from which it can be continued.
+/// Where a search begins and ends.
 struct SearchPoint {
   Eigen::VectorXd x;
   Eigen::VectorXd multipliers = {};  ///< mu; as many as constraints, which are zero at first
@@ -52,8 +52,8 @@ struct SearchLimits {
   int evaluations = 10000;
 };
 
-/// Called at the start and after every iteration with what is known then, but for `reason`; returns whether to go on.
-using SearchProgress = std::function<bool(const SearchReport&)>;
+/// Called at the start and after every iteration with what is known then, but for `reason`.
+using SearchProgress = std::function<void(const SearchReport&)>;
 
 /// Searches a minimum of f where c(x) = 0 within the bounds, from `start`. What `function` throws is thrown.
 /// Not collective: one rank calls it. TAO's options have no prefix; by default `-tao_type blmvm`,

@@ -84,7 +84,6 @@ class FitStudy final : public Study {
                                [&](const SearchReport& report) {
                                  spdlog::info("{}: iteration {}, sum of squares {:.6g}, gradient {:.2g}", label,
                                               report.iterations, 2.0 * report.value, report.residual);
-                                 return true;
                                });
     };
     VectorXd start(std::ssize(plan_.parameters));

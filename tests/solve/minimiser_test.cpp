@@ -50,22 +50,18 @@ TEST(Minimiser, FindsTheMinimumOfRosenbrocksFunctionFreeAndBounded) {
   EXPECT_NEAR(bounded.value, 0.25, 1e-12);
 }
 
-TEST(Minimiser, ProgressEndsASearchWhichContinuesFromItsPoint) {
+TEST(Minimiser, ReportsEveryIteration) {
   Rosenbrock function;
   std::vector<double> values;
   const auto progress = [&](const SearchReport& report) {
     values.push_back(report.value);
     EXPECT_EQ(report.iterations, static_cast<int>(values.size()) - 1);
-    return values.size() < 6;
   };
-  const SearchReport stopped = minimise(function, {.x = vector_of({-1.2, 1.0})}, {}, {}, progress);
-  EXPECT_FALSE(stopped.converged);
-  EXPECT_EQ(stopped.iterations, 5);
-  EXPECT_EQ(values.size(), 6u);
+  const SearchReport report = minimise(function, {.x = vector_of({-1.2, 1.0})}, {}, {}, progress);
+  EXPECT_EQ(report.iterations, static_cast<int>(values.size()) - 1);
   EXPECT_EQ(values.front(), 24.199999999999996);
-  for (std::size_t i = 1; i < values.size(); ++i) EXPECT_LT(values[i], values[i - 1]);
-  EXPECT_EQ(stopped.value, values.back());
-  EXPECT_TRUE(minimise(function, stopped.point).converged);
+  for (std::size_t i = 1; i < values.size(); ++i) EXPECT_LE(values[i], values[i - 1]);
+  EXPECT_EQ(report.value, values.back());
 }
 
 /// |x|^2/2 - b.x with A x = d.
@@ -187,9 +183,8 @@ TEST(Minimiser, ThrowsWhatItsFunctionsThrow) {
   } thrower;
   Rosenbrock function;
   EXPECT_THROW(minimise(thrower, {.x = VectorXd::Zero(1)}), Thrown);
-  EXPECT_THROW(
-      minimise(function, {.x = VectorXd::Zero(2)}, {}, {}, [](const SearchReport&) -> bool { throw Thrown(); }),
-      Thrown);
+  EXPECT_THROW(minimise(function, {.x = VectorXd::Zero(2)}, {}, {}, [](const SearchReport&) { throw Thrown(); }),
+               Thrown);
   EXPECT_THROW(
       least_squares([](const VectorXd&, VectorXd&, MatrixXd&) -> bool { throw Thrown(); }, 1, VectorXd::Zero(1)),
       Thrown);
@@ -240,10 +235,7 @@ TEST(Minimiser, FitsByLeastSquaresFreeAndBounded) {
   }
   int calls = 0;
   const SearchReport fit =
-      least_squares(decay, 20, vector_of({0.5, 2.0}), {}, {.residual = 1e-10}, [&](const SearchReport& report) {
-        ++calls;
-        return report.iterations < 100;
-      });
+      least_squares(decay, 20, vector_of({0.5, 2.0}), {}, {.residual = 1e-10}, [&](const SearchReport&) { ++calls; });
   EXPECT_TRUE(fit.converged) << fit.reason;
   EXPECT_NEAR((fit.point.x - truth).norm(), 0.0, 1e-8);
   EXPECT_NEAR(fit.value, 0.5 * residuals.squaredNorm(), 1e-12);

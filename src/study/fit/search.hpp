@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "solve/minimiser.hpp"
+#include "solve/search_on_root.hpp"
 #include "study/fit/model.hpp"
 #include "study/fit/statistics.hpp"
 

@@ -15,10 +15,11 @@ using Eigen::Index;
 using Eigen::VectorXd;
 
 ControlProblem::ControlProblem(const Experiment& experiment, const Case& this_case, const ControlPlan& plan,
-                               std::int64_t every)
+                               std::int64_t every, ResumableTasks& tasks)
     : experiment_(experiment),
       case_(this_case),
       plan_(plan),
+      tasks_(tasks),
       run_(experiment, this_case, plan.cost, every),
       numbers_(controls_of(experiment.system())->numbers().size()) {
   if (plan.free_end) run_.differentiate_by_end();
@@ -87,7 +88,7 @@ Bounds ControlProblem::bounds() const {
 
 VectorXd ControlProblem::unscaled(const VectorXd& x) const {
   VectorXd unknowns = x;
-  unknowns.head(numbers_) = numbers_of(x);
+  unknowns.head(numbers_).array() /= scale_.array();
   return unknowns;
 }
 
@@ -95,6 +96,11 @@ VectorXd ControlProblem::scaled(const VectorXd& unknowns) const {
   VectorXd x = unknowns;
   x.head(numbers_).array() *= scale_.array();
   return x;
+}
+
+std::shared_ptr<const ControlledDrive> ControlProblem::controls_with(const VectorXd& x) const {
+  const auto controls = controls_of(experiment_.system())->with(VectorXd(x.head(numbers_).cwiseQuotient(scale_)));
+  return plan_.free_end ? controls->lasting(end_of(x)) : controls;
 }
 
 double ControlProblem::end_of(const VectorXd& x) const {
@@ -106,20 +112,85 @@ VectorXd ControlProblem::at_end() const {
   return run_.variables(end.time, end.q, end.v);
 }
 
+SearchReport ControlProblem::search(const SearchPoint& start, const SearchProgress& progress) {
+  return search_on_root(
+      experiment_.communicator(), [&](const VectorXd& request) { answer(request); },
+      [&](const Ask& ask) {
+        ask_ = ask;
+        return minimise(*this, start, bounds(), plan_.limits, progress);
+      });
+}
+
 double ControlProblem::value(const VectorXd& x, VectorXd& constraints) {
-  ask(Task::run, x);
-  constraints.setZero(plan_.conditions.size());
-  if (run(x)) return std::numeric_limits<double>::infinity();
-  constraints = plan_.conditions.errors(at_end());
-  return run_.cost();
+  VectorXd request(1 + x.size());
+  request << 0.0, x;
+  ask_(request);
+  constraints = Eigen::Map<const VectorXd>(answer_.data() + 1, plan_.conditions.size());
+  return answer_[0];
 }
 
 void ControlProblem::gradient(const VectorXd& weights, VectorXd& slopes) {
-  const VectorXd by_end = plan_.conditions.pull_back(at_end(), weights);
-  ask(Task::pull_back, by_end);
-  slopes.setZero(size());
-  CostGradient gradient;
-  if (run_.pull_back(by_end, gradient)) return;
+  VectorXd request(1 + weights.size());
+  request << 1.0, weights;
+  ask_(request);
+  slopes = Eigen::Map<const VectorXd>(answer_.data(), size());
+}
+
+void ControlProblem::answer(const VectorXd& request) {
+  const bool is_value = request[0] == 0.0, is_root = experiment_.communicator().is_root();
+  const VectorXd numbers = request.tail(request.size() - 1);
+  if (is_value) {
+    x_ = numbers;
+    has_run_ = false;
+  }
+  VectorXd found = VectorXd::Zero(is_value ? 1 + plan_.conditions.size() : size());
+  const auto size = static_cast<std::size_t>(found.size());
+  tasks_.next(case_.name, (is_value ? 1 : 2) * case_.steps, size, answer_, [&](std::vector<double>& result) {
+    if (is_value) {
+      if (run()) {
+        found[0] = std::numeric_limits<double>::infinity();
+      } else if (is_root) {
+        found << run_.cost(), errors();
+      }
+    } else {
+      CostGradient gradient;
+      if (!pull_back(numbers, gradient) && is_root) found = slopes_of(gradient);
+    }
+    result.assign(found.begin(), found.end());
+    return std::nullopt;
+  });
+}
+
+std::optional<Failure> ControlProblem::run_at(const SearchPoint& point) {
+  x_ = point.x;
+  if (std::optional<Failure> failure = run()) return failure;
+  if (!experiment_.communicator().broadcast(std::isfinite(run_.cost()))) {
+    return Failure{case_.steps, 0.0, "the run with the first controls has no finite cost"};
+  }
+  CostGradient ignored;
+  return pull_back(point.multipliers, ignored);
+}
+
+std::optional<Failure> ControlProblem::run() {
+  has_run_ = true;
+  ParticleSystem system = experiment_.system();
+  system.drive = controls_with(x_);
+  for (Index i = 0; i < starts(); ++i) {
+    const Index variable = plan_.free_start[static_cast<std::size_t>(i)].variable;
+    (variable < system.size() ? system.q0[variable] : system.v0[variable - system.size()]) = x_[numbers_ + i];
+  }
+  return run_.run(system, end_of(x_) / static_cast<double>(case_.steps));
+}
+
+std::optional<Failure> ControlProblem::pull_back(const VectorXd& weights, CostGradient& gradient) {
+  if (!has_run_) run();
+  VectorXd by_end;
+  if (experiment_.communicator().is_root()) by_end = plan_.conditions.pull_back(at_end(), weights);
+  return run_.pull_back(by_end, gradient);
+}
+
+VectorXd ControlProblem::slopes_of(const CostGradient& gradient) const {
+  VectorXd slopes(size());
   slopes.head(numbers_) = gradient.controls.cwiseQuotient(scale_);
   const Index dofs = experiment_.system().size();
   for (Index i = 0; i < starts(); ++i) {
@@ -127,54 +198,7 @@ void ControlProblem::gradient(const VectorXd& weights, VectorXd& slopes) {
     slopes[numbers_ + i] = variable < dofs ? gradient.q0[variable] : gradient.v0[variable - dofs];
   }
   if (plan_.free_end) slopes[size() - 1] = gradient.end;
-}
-
-void ControlProblem::ask(Task task, const VectorXd& numbers) const {
-  shared(static_cast<std::int64_t>(task));
-  if (task == Task::done || task == Task::checkpoint) return;
-  shared(numbers.size());
-  VectorXd copy = numbers;
-  communicator().broadcast(std::span<double>(copy.data(), static_cast<std::size_t>(copy.size())));
-}
-
-void ControlProblem::follow(const std::function<void()>& checkpoint) {
-  while (true) {
-    const auto task = static_cast<Task>(shared(0));
-    if (task == Task::done) return;
-    if (task == Task::checkpoint) {
-      checkpoint();
-      continue;
-    }
-    const VectorXd numbers = received();
-    CostGradient ignored;
-    if (task == Task::run) {
-      run(numbers);
-    } else {
-      run_.pull_back(numbers, ignored);
-    }
-  }
-}
-
-std::optional<Failure> ControlProblem::run(const VectorXd& x) {
-  ParticleSystem system = experiment_.system();
-  system.drive = controls_of(system)->with(numbers_of(x));
-  if (plan_.free_end) system.drive = controls_of(system)->lasting(end_of(x));
-  for (Index i = 0; i < starts(); ++i) {
-    const Index variable = plan_.free_start[static_cast<std::size_t>(i)].variable;
-    (variable < system.size() ? system.q0[variable] : system.v0[variable - system.size()]) = x[numbers_ + i];
-  }
-  return run_.run(system, end_of(x) / static_cast<double>(case_.steps));
-}
-
-std::int64_t ControlProblem::shared(std::int64_t number) const {
-  communicator().broadcast(std::span<std::int64_t>(&number, 1));
-  return number;
-}
-
-VectorXd ControlProblem::received() const {
-  VectorXd numbers(shared(0));
-  communicator().broadcast(std::span<double>(numbers.data(), static_cast<std::size_t>(numbers.size())));
-  return numbers;
+  return slopes;
 }
 
 }  // namespace bathline

@@ -13,37 +13,38 @@ namespace bathline {
 
 using Eigen::VectorXd;
 
+std::optional<Eigen::Index> state_variable(const std::string& name, const CostVariables& variables, const char* key,
+                                           const Location& where, Mistakes& mistakes) {
+  std::vector<std::string> names = variables.names();
+  names.resize(static_cast<std::size_t>(variables.time()));
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found != names.end()) return found - names.begin();
+  mistakes.add(where, fmt::format("{}: `{}` is no coordinate and no velocity{}", key, printable(name),
+                                  spelling_advice(name, names, '"')));
+  return std::nullopt;
+}
+
 EndConditions EndConditions::read(const Section& study, const CostVariables& variables, const ParticleSystem& system,
                                   Mistakes& mistakes) {
   EndConditions conditions;
+  const auto add = [&](const Section& section, const char* key, std::size_t index, const std::string& name) {
+    auto formula = CostFormula::read(section, key, variables, system, mistakes, index);
+    if (!formula) return;
+    conditions.names_.push_back(name);
+    conditions.formulas_.push_back(std::move(*formula));
+  };
   if (study.has("end")) {
-    std::vector<std::string> names = variables.names();
-    names.resize(static_cast<std::size_t>(variables.time()));
     const Section& table = study.table("end");
     for (const std::string& key : table.keys()) {
-      const auto name = std::find(names.begin(), names.end(), key);
-      if (name == names.end()) {
-        mistakes.add(table.where(key), fmt::format("end: `{}` is no coordinate and no velocity{}", printable(key),
-                                                   spelling_advice(key, names, '`')));
-      } else {
-        conditions.values_.push_back({key, name - names.begin(), table.number(key)});
-      }
+      if (!state_variable(key, variables, "end", table.where(key), mistakes)) continue;
+      Section difference = table;
+      difference.set("end", fmt::format("{} - ({:.17g})", key, table.number(key)), table.where(key));
+      add(difference, "end", 0, key);
     }
   }
-  if (!study.has("conditions")) return conditions;
-  for (std::size_t i = 0; i < study.texts("conditions").size(); ++i) {
-    if (auto formula = CostFormula::read(study, "conditions", variables, system, mistakes, i)) {
-      conditions.formulas_.push_back(std::move(*formula));
-    }
-  }
+  const std::size_t count = study.has("conditions") ? study.texts("conditions").size() : 0;
+  for (std::size_t i = 0; i < count; ++i) add(study, "conditions", i, fmt::format("{}", i));
   return conditions;
-}
-
-std::vector<std::string> EndConditions::names() const {
-  std::vector<std::string> names;
-  for (const Value& value : values_) names.push_back(value.name);
-  for (std::size_t i = 0; i < formulas_.size(); ++i) names.push_back(fmt::format("{}", i));
-  return names;
 }
 
 bool EndConditions::depends_on_time() const {
@@ -53,7 +54,6 @@ bool EndConditions::depends_on_time() const {
 VectorXd EndConditions::errors(const VectorXd& variables) const {
   VectorXd errors(size());
   Eigen::Index next = 0;
-  for (const Value& value : values_) errors[next++] = variables[value.variable] - value.value;
   for (const CostFormula& formula : formulas_) errors[next++] = formula.value(variables);
   return errors;
 }
@@ -61,7 +61,6 @@ VectorXd EndConditions::errors(const VectorXd& variables) const {
 VectorXd EndConditions::pull_back(const VectorXd& variables, const VectorXd& weights) const {
   VectorXd slopes = VectorXd::Zero(variables.size()), of_formula;
   Eigen::Index next = 0;
-  for (const Value& value : values_) slopes[value.variable] += weights[next++];
   for (const CostFormula& formula : formulas_) {
     formula.gradient(variables, of_formula);
     slopes += weights[next++] * of_formula;

@@ -11,6 +11,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <limits>
@@ -32,8 +33,6 @@ namespace {
 using Eigen::Index;
 using Eigen::VectorXd;
 
-using Task = ControlProblem::Task;
-
 /// Steps with which the optima are searched as well, and the integrator whose optimum with the smallest is the
 /// reference of their errors.
 struct OrderPlan {
@@ -41,46 +40,15 @@ struct OrderPlan {
   std::string reference = {};
 };
 
-/// The searches, which checkpoints save between iterations: one for each case with its own step, then one for each case
-/// and step of the orders.
-struct SearchState {
-  std::size_t index = 0;                        ///< of the search that goes on
-  int start = 0;                                ///< likewise, of its starts
-  std::vector<double> costs = {};               ///< of the starts that have ended; NaN without convergence
-  std::vector<double> best = {}, current = {};  ///< packed reports; empty where there are none yet
-  std::vector<double> optima = {};              ///< the last of each case: unknowns without scales, then multipliers
-  std::vector<double> measured = {};            ///< of each search of the orders
+/// A state of a search: the cost, the infeasibility, the residual and the number of evaluations.
+using Iteration = std::array<double, 4>;
+
+/// The best of several searches.
+struct Optimum {
+  SearchReport report = {.value = std::numeric_limits<double>::quiet_NaN()};
+  std::vector<double> costs = {};       ///< by start; NaN without convergence
+  std::vector<Iteration> history = {};  ///< on rank 0
 };
-
-/// A report as a list of numbers.
-std::vector<double> packed(const SearchReport& report) {
-  std::vector<double> numbers = {report.value,
-                                 report.residual,
-                                 report.infeasibility,
-                                 static_cast<double>(report.iterations),
-                                 static_cast<double>(report.evaluations),
-                                 report.converged ? 1.0 : 0.0,
-                                 report.point.penalty};
-  numbers.insert(numbers.end(), report.point.multipliers.begin(), report.point.multipliers.end());
-  numbers.insert(numbers.end(), report.point.x.begin(), report.point.x.end());
-  return numbers;
-}
-
-SearchReport unpacked(const std::vector<double>& numbers, Index multipliers, Index unknowns) {
-  constexpr Index first = 7;
-  if (static_cast<Index>(numbers.size()) != first + multipliers + unknowns) throw std::out_of_range("search");
-  SearchReport report;
-  report.value = numbers[0];
-  report.residual = numbers[1];
-  report.infeasibility = numbers[2];
-  report.iterations = static_cast<int>(numbers[3]);
-  report.evaluations = static_cast<int>(numbers[4]);
-  report.converged = numbers[5] != 0.0;
-  report.point.penalty = numbers[6];
-  report.point.multipliers = Eigen::Map<const VectorXd>(numbers.data() + first, multipliers);
-  report.point.x = Eigen::Map<const VectorXd>(numbers.data() + first + multipliers, unknowns);
-  return report;
-}
 
 class OptimalControlStudy final : public Study {
  public:
@@ -88,181 +56,76 @@ class OptimalControlStudy final : public Study {
       : experiment_(experiment), plan_(std::move(plan)), orders_(std::move(orders)) {}
 
   std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) override {
-    CheckpointPoints points(checkpoints);
-    if (const CheckpointReader* from = checkpoints.from()) {
-      restore_from(from, [&] {
-        search_.index = static_cast<std::size_t>(from->count("search"));
-        search_.start = static_cast<int>(from->count("start"));
-        search_.costs = from->numbers("costs");
-        search_.best = from->numbers("best");
-        search_.current = from->numbers("current");
-        search_.optima = from->numbers("optima");
-        search_.measured = from->numbers("measured");
-        steps_done_ = from->count("steps");
-      });
-    }
-    const std::vector<Case>& cases = experiment_.cases();
-    const std::size_t count = cases.size() * (1 + orders_.steps.size());
-    while (search_.index < count) {
-      const Case& this_case = cases[case_of(search_.index)];
-      const bool has_own_step = search_.index < cases.size();
-      const double h = has_own_step ? this_case.step : orders_.steps[(search_.index - cases.size()) % steps()];
-      const Case sized = with_step(this_case, h);
-      const std::string label = has_own_step ? this_case.name : fmt::format("{}, step {:.4g}", this_case.name, h);
-      progress.begin(label, starts_here(), {.name = "start"});
-      progress.skip(search_.start);
-      const std::int64_t every = has_own_step ? experiment_.output().every : std::llround(orders_.steps.front() / h);
-      ControlProblem problem(experiment_, sized, plan_, every);
-      const std::optional<Failure> failure = search_case(sized, label, problem, progress, points);
-      progress.end();
-      if (failure) return CaseFailure{label, *failure};
-      if (has_own_step) {
-        write(file, sized, problem);
-      } else {
-        measure(problem);
+    file.remove("optimal-control");  // of a resumed run, which writes it again
+    ResumableTasks tasks(checkpoints, {});
+    const VectorXd no_multipliers = VectorXd::Zero(plan_.conditions.size());
+    std::vector<std::vector<SteppedOptimum>> stepped;  // of the cases, on rank 0
+    for (const Case& this_case : experiment_.cases()) {
+      ControlProblem problem(experiment_, this_case, plan_, experiment_.output().every, tasks);
+      std::vector<SearchPoint> starts;
+      for (int i = 0; i < plan_.starts; ++i) starts.push_back({problem.start(i), no_multipliers});
+      const Optimum optimum = search(problem, this_case.name, starts, progress);
+      SearchPoint last = optimum.report.point;
+      if (auto failure = problem.run_at(last)) return CaseFailure{this_case.name, *failure};
+      write(file, this_case, problem, optimum);
+      last.x = problem.unscaled(last.x);
+      stepped.emplace_back();
+      for (const double h : orders_.steps) {
+        Case sized = this_case;
+        sized.steps = std::llround(static_cast<double>(this_case.steps) * this_case.step / h);
+        sized.step = h;
+        const std::string label = fmt::format("{}, step {:.4g}", this_case.name, h);
+        ControlProblem other(experiment_, sized, plan_, std::llround(orders_.steps.front() / h), tasks);
+        const SearchReport found = search(other, label, {{other.scaled(last.x), last.multipliers}}, progress).report;
+        if (auto failure = other.run_at(found.point)) return CaseFailure{label, *failure};
+        stepped.back().push_back(measure(other, found));
+        last = {other.unscaled(found.point.x), found.point.multipliers};
       }
-      search_.start = 0;
-      search_.costs.clear();
-      search_.best.clear();
-      ++search_.index;
     }
-    write_all_orders(file);
+    if (!orders_.steps.empty()) write_all_orders(file, stepped);
     return std::nullopt;
   }
 
  private:
-  std::size_t steps() const { return orders_.steps.size(); }
-  std::size_t case_of(std::size_t index) const {
-    const std::size_t cases = experiment_.cases().size();
-    return index < cases ? index : (index - cases) / steps();
-  }
-  /// One for orders, which are those of the optimum with the integrator's own step.
-  int starts_here() const { return search_.index < experiment_.cases().size() ? plan_.starts : 1; }
-  static Case with_step(const Case& this_case, double h) {
-    Case sized = this_case;
-    if (h == this_case.step) return sized;
-    sized.steps = std::llround(static_cast<double>(this_case.steps) * this_case.step / h);
-    sized.step = h;
-    return sized;
-  }
-
-  /// Where a search begins, on rank 0.
-  SearchReport first_report(const ControlProblem& problem, int start) const {
-    const Index conditions = plan_.conditions.size();
-    if (!search_.current.empty()) return unpacked(search_.current, conditions, problem.size());
-    SearchReport first;
-    first.point = {problem.start(start), VectorXd::Zero(conditions)};
-    if (search_.index < experiment_.cases().size()) return first;
-    const Index size = problem.size() + conditions;
-    const Eigen::Map<const VectorXd> last(&search_.optima[case_of(search_.index) * static_cast<std::size_t>(size)],
-                                          size);
-    first.point = {problem.scaled(last.head(problem.size())), last.tail(conditions)};
-    return first;
-  }
-
-  /// Searches from all starts; the best and its path are in `best_` and `problem` afterwards.
-  std::optional<Failure> search_case(const Case& this_case, const std::string& label, ControlProblem& problem,
-                                     Progress& progress, CheckpointPoints& points) {
-    const Index conditions = plan_.conditions.size();
-    const auto checkpoint = [&] {
-      problem.communicator().broadcast(std::span<std::int64_t>(&steps_done_, 1));
-      points.checkpoint_if_due(label, steps_done_, 4 * this_case.steps, [&](CheckpointWriter& to) {
-        const double numbers[] = {static_cast<double>(search_.index), static_cast<double>(search_.start)};
-        to.numbers("search", {&numbers[0], 1});
-        to.numbers("start", {&numbers[1], 1});
-        to.numbers("costs", search_.costs);
-        to.numbers("best", search_.best);
-        to.numbers("current", search_.current);
-        to.numbers("optima", search_.optima);
-        to.numbers("measured", search_.measured);
-        const auto steps = static_cast<double>(steps_done_);
-        to.numbers("steps", {&steps, 1});
+  Optimum search(ControlProblem& problem, const std::string& label, const std::vector<SearchPoint>& starts,
+                 Progress& progress) const {
+    Optimum best;
+    progress.begin(label, std::ssize(starts), {.name = "start"});
+    for (const SearchPoint& start : starts) {
+      std::vector<Iteration> history;
+      auto shown = std::chrono::steady_clock::now();
+      const SearchReport report = problem.search(start, [&](const SearchReport& now) {
+        history.push_back({now.value, now.infeasibility, now.residual, static_cast<double>(now.evaluations)});
+        const auto time = std::chrono::steady_clock::now();
+        if (time - shown <= std::chrono::seconds(2)) return;
+        shown = time;
+        spdlog::info("{}: {} evaluations, cost {:.10g}, end conditions to {:.1e}, residual {:.1e}", label,
+                     now.evaluations, now.value, now.infeasibility, now.residual);
       });
-    };
-    if (!problem.communicator().is_root()) {
-      problem.follow(checkpoint);
-    } else {
-      SearchReport best;
-      best.value = std::numeric_limits<double>::quiet_NaN();
-      if (!search_.best.empty()) best = unpacked(search_.best, conditions, problem.size());
-      for (; search_.start < starts_here(); ++search_.start) {
-        const SearchReport before = first_report(problem, search_.start);
-        auto shown = std::chrono::steady_clock::now();
-        std::vector<Iteration> history;
-        const auto go_on = [&](const SearchReport& report) {
-          SearchReport now = report;
-          now.iterations += before.iterations;
-          now.evaluations += before.evaluations;
-          history.push_back({now.value, now.infeasibility, now.residual, static_cast<double>(now.evaluations)});
-          search_.current = packed(now);
-          steps_done_ += this_case.steps;
-          problem.ask(Task::checkpoint);
-          checkpoint();
-          const auto time = std::chrono::steady_clock::now();
-          if (time - shown > std::chrono::seconds(2)) {
-            shown = time;
-            spdlog::info("{}: {} evaluations, cost {:.10g}, end conditions to {:.1e}, residual {:.1e}", label,
-                         now.evaluations, now.value, now.infeasibility, now.residual);
-          }
-          return true;
-        };
-        SearchReport report = minimise(problem, before.point, problem.bounds(), plan_.limits, go_on);
-        report.iterations += before.iterations;
-        report.evaluations += before.evaluations;
-        search_.current.clear();
-        search_.costs.push_back(report.converged ? report.value : std::numeric_limits<double>::quiet_NaN());
-        progress.update(search_.start + 1);
-        const bool is_better = report.converged && !(best.converged && best.value <= report.value);
-        if (!is_better && best.point.x.size() > 0) continue;
-        best = report;
-        search_.best = packed(best);
-        history_ = history;
-      }
-      if (!best.converged) {
-        spdlog::warn("{}: no optimum was found: {} after {} evaluations, end conditions to {:.1e}, residual {:.1e}",
-                     label, best.reason, best.evaluations, best.infeasibility, best.residual);
-      }
-      // The path and the costates of the best.
-      VectorXd slopes;
-      best_ = best;
-      problem.value(best.point.x, errors_);
-      if (std::isfinite(best.value)) problem.gradient(best.point.multipliers, slopes);
-      problem.ask(Task::done);
-      keep_optimum(problem);
+      best.costs.push_back(report.converged ? report.value : std::numeric_limits<double>::quiet_NaN());
+      progress.update(std::ssize(best.costs));
+      const bool is_better = report.converged && !(best.report.converged && best.report.value <= report.value);
+      if (!is_better && best.report.point.x.size() > 0) continue;
+      best.report = report;
+      best.history = history;
     }
-    const bool is_finite = problem.communicator().broadcast(std::isfinite(best_.value));
-    if (!is_finite) return Failure{this_case.steps, 0.0, "the run with the first controls has no finite cost"};
-    return std::nullopt;
+    progress.end();
+    const SearchReport& report = best.report;
+    if (!report.converged) {
+      spdlog::warn("{}: no optimum was found: {} after {} evaluations, end conditions to {:.1e}, residual {:.1e}",
+                   label, report.reason, report.evaluations, report.infeasibility, report.residual);
+    }
+    return best;
   }
 
-  /// As the start of the next search of its case.
-  void keep_optimum(const ControlProblem& problem) {
-    const std::size_t index = case_of(search_.index);
-    VectorXd optimum(problem.size() + plan_.conditions.size());
-    optimum << problem.unscaled(best_.point.x), best_.point.multipliers;
-    const auto size = static_cast<std::size_t>(optimum.size());
-    search_.optima.resize(std::max(search_.optima.size(), (index + 1) * size));
-    std::copy(optimum.begin(), optimum.end(), &search_.optima[index * size]);
-  }
-
-  void write(ResultFile& file, const Case& this_case, const ControlProblem& problem) const;
-  void write_history(ResultFile& file, const std::string& group) const;
-  void measure(const ControlProblem& problem);
-  void write_all_orders(ResultFile& file) const;
+  void write(ResultFile& file, const Case& this_case, const ControlProblem& problem, const Optimum& optimum) const;
+  void write_history(ResultFile& file, const std::string& group, const std::vector<Iteration>& history) const;
+  SteppedOptimum measure(const ControlProblem& problem, const SearchReport& report) const;
+  void write_all_orders(ResultFile& file, const std::vector<std::vector<SteppedOptimum>>& stepped) const;
 
   const Experiment& experiment_;
   ControlPlan plan_;
   OrderPlan orders_;
-  /// A state of a search.
-  struct Iteration {
-    double cost, infeasibility, residual, evaluations;
-  };
-
-  SearchState search_;
-  std::int64_t steps_done_ = 0;  // in all searches, of the runs at iterations
-  SearchReport best_;            // on rank 0
-  VectorXd errors_;              // of its conditions, likewise
-  std::vector<Iteration> history_;
 };
 
 /// The controls at a record that make the running cost plus costate times force stationary, within their bounds; empty
@@ -290,50 +153,49 @@ VectorXd control_of_costate(const ControlPlan& plan, const std::vector<Control>&
   return u;
 }
 
-void OptimalControlStudy::write(ResultFile& file, const Case& this_case, const ControlProblem& problem) const {
+void OptimalControlStudy::write(ResultFile& file, const Case& this_case, const ControlProblem& problem,
+                                const Optimum& optimum) const {
+  const SearchReport& best = optimum.report;
   const std::string group = "optimal-control/" + this_case.name;
   const auto number = [&](const std::string& name, const std::string& units, const std::string& long_name,
                           double value) { file.number(group, name, units, long_name, value); };
-  number("cost", "1", "least cost", best_.value);
-  number("residual", "1", "2-norm of the gradient of the Lagrangian, within the bounds", best_.residual);
-  number("infeasibility", "1", "largest error of an end condition", best_.infeasibility);
-  number("evaluations", "1", "runs of the search that found it", best_.evaluations);
-  number("iterations", "1", "iterations of this search", best_.iterations);
-  number("converged", "1", "1 where both limits were met, else 0", best_.converged ? 1.0 : 0.0);
+  number("cost", "1", "least cost", best.value);
+  number("residual", "1", "2-norm of the gradient of the Lagrangian, within the bounds", best.residual);
+  number("infeasibility", "1", "largest error of an end condition", best.infeasibility);
+  number("evaluations", "1", "runs of the search that found it", best.evaluations);
+  number("iterations", "1", "iterations of this search", best.iterations);
+  number("converged", "1", "1 where both limits were met, else 0", best.converged ? 1.0 : 0.0);
   number("growth", "1", "largest norm of a costate over that at the end", problem.last_run().growth());
-  const bool is_root = problem.communicator().is_root();
-  number("end", "s", "end of the run", is_root ? problem.end_of(best_.point.x) : 0.0);
+  number("end", "s", "end of the run", problem.end_of(best.point.x));
   const std::vector<std::string> conditions = plan_.conditions.names();
   for (std::size_t c = 0; c < conditions.size(); ++c) {
     number("multiplier_" + conditions[c], "1", "multiplier of the end condition",
-           is_root ? best_.point.multipliers[static_cast<Index>(c)] : 0.0);
+           best.point.multipliers[static_cast<Index>(c)]);
   }
   for (std::size_t i = 0; i < plan_.free_start.size(); ++i) {
     number("start_" + plan_.free_start[i].name, "1", "free part of the start",
-           is_root ? problem.start_of(best_.point.x)[static_cast<Index>(i)] : 0.0);
+           problem.start_of(best.point.x)[static_cast<Index>(i)]);
   }
   warn_of_growth(this_case.name, problem.last_run().growth());
   Dimension start{"start", {}, "1", "start of a search, from 0"};
   for (int i = 0; i < plan_.starts; ++i) start.values.push_back(i);
   file.array(group, {"cost_of_start", "1", "least cost by start; NaN where none was found", {}}, std::span(&start, 1),
-             search_.costs);
-  write_history(file, group);
-  ControlledDrive controls = *controls_of(experiment_.system());
-  if (is_root) controls = *controls.with(problem.numbers_of(best_.point.x))->with(side_of(this_case.scheme));
+             optimum.costs);
+  write_history(file, group, optimum.history);
+  const auto drive = problem.controls_with(best.point.x);
+  const std::vector<Control>& controls = drive->controls();
   std::vector<double> q, p, work;
-  std::vector<std::vector<double>> values(controls.controls().size()), of_costates(values);
+  std::vector<std::vector<double>> values(controls.size()), of_costates(values);
   const VectorXd& mass = experiment_.system().mass;
   for (const PathRecord& record : problem.last_run().records()) {
-    if (!is_root) break;
-    const double now = static_cast<double>(record.step) / static_cast<double>(this_case.steps);
+    if (!experiment_.communicator().is_root()) break;
     const VectorXd momentum = mass.cwiseProduct(record.v);
     work.push_back(record.work);
     q.insert(q.end(), record.q.begin(), record.q.end());
     p.insert(p.end(), momentum.begin(), momentum.end());
-    const VectorXd from_costate = control_of_costate(plan_, controls.controls(), record);
+    const VectorXd from_costate = control_of_costate(plan_, controls, record);
     for (std::size_t c = 0; c < values.size(); ++c) {
-      const Control& control = controls.controls()[c];
-      values[c].push_back(control.value(now * control.basis.end()));
+      values[c].push_back(controls[c].value(record.time));
       if (from_costate.size() > 0) of_costates[c].push_back(from_costate[static_cast<Index>(c)]);
     }
   }
@@ -347,9 +209,9 @@ void OptimalControlStudy::write(ResultFile& file, const Case& this_case, const C
   write_costates(file, group, problem.last_run());
   at_records("work", "J", "work of controls and other external forces since the start", work);
   for (std::size_t c = 0; c < values.size(); ++c) {
-    const Control& control = controls.controls()[c];
+    const Control& control = controls[c];
     at_records(control.name + "_spline", "N", "control", values[c]);
-    const bool has_costates = problem.communicator().broadcast(!of_costates[c].empty());
+    const bool has_costates = experiment_.communicator().broadcast(!of_costates[c].empty());
     if (has_costates) at_records(control.name, "N", "control that the costates imply", of_costates[c]);
     const Dimension index = number_dimension(control);
     file.array(group, {control.name + "_numbers", "N", "numbers of the control, as `initial` takes them", {}},
@@ -358,58 +220,45 @@ void OptimalControlStudy::write(ResultFile& file, const Case& this_case, const C
   file.flush();
 }
 
-void OptimalControlStudy::write_history(ResultFile& file, const std::string& group) const {
-  auto count = static_cast<std::int64_t>(history_.size());
+void OptimalControlStudy::write_history(ResultFile& file, const std::string& group,
+                                        const std::vector<Iteration>& history) const {
+  auto count = static_cast<std::int64_t>(history.size());
   experiment_.communicator().broadcast(std::span<std::int64_t>(&count, 1));
   Dimension iteration{"iteration", {}, "1", "iteration of the search that found the best"};
   for (std::int64_t i = 0; i < count; ++i) iteration.values.push_back(static_cast<double>(i));
-  const auto write = [&](const std::string& name, const std::string& long_name, double Iteration::*member) {
+  const std::pair<const char*, const char*> columns[] = {
+      {"cost", "cost"},
+      {"infeasibility", "largest error of an end condition"},
+      {"residual", "2-norm of the gradient of the Lagrangian, within the bounds"},
+      {"evaluations", "runs until then"}};
+  for (std::size_t column = 0; column < std::size(columns); ++column) {
     std::vector<double> values;
-    for (const Iteration& each : history_) values.push_back(each.*member);
-    file.array(group, {"history_" + name, "1", long_name, {}}, std::span(&iteration, 1), values);
-  };
-  write("cost", "cost", &Iteration::cost);
-  write("infeasibility", "largest error of an end condition", &Iteration::infeasibility);
-  write("residual", "2-norm of the gradient of the Lagrangian, within the bounds", &Iteration::residual);
-  write("evaluations", "runs until then", &Iteration::evaluations);
+    for (const Iteration& each : history) values.push_back(each[column]);
+    file.array(group, {fmt::format("history_{}", columns[column].first), "1", columns[column].second, {}},
+               std::span(&iteration, 1), values);
+  }
 }
 
-/// The controls of the costates, or the controls themselves where these are not known, at the records.
-std::vector<double> controls_at_records(const ControlPlan& plan, const ControlProblem& problem,
-                                        const ControlledDrive& controls) {
-  std::vector<double> values;
+/// Its controls are those of the costates, or the controls themselves where these are not known, at the records.
+SteppedOptimum OptimalControlStudy::measure(const ControlProblem& problem, const SearchReport& report) const {
+  if (!experiment_.communicator().is_root()) return {};
+  SteppedOptimum optimum{report.value + report.point.multipliers.dot(problem.errors()), report.residual, {}};
+  const auto controls = problem.controls_with(report.point.x);
   for (const PathRecord& record : problem.last_run().records()) {
-    VectorXd here = control_of_costate(plan, controls.controls(), record);
-    if (here.size() == 0) here = controls.values(record.time);
-    values.insert(values.end(), here.begin(), here.end());
+    VectorXd here = control_of_costate(plan_, controls->controls(), record);
+    if (here.size() == 0) here = controls->values(record.time);
+    optimum.controls.insert(optimum.controls.end(), here.begin(), here.end());
   }
-  return values;
+  return optimum;
 }
 
-void OptimalControlStudy::measure(const ControlProblem& problem) {
-  if (!problem.communicator().is_root()) return;
-  const ControlledDrive& controls = *controls_of(experiment_.system())->with(problem.numbers_of(best_.point.x));
-  const std::vector<double> values = controls_at_records(plan_, problem, controls);
-  search_.measured.push_back(best_.value + best_.point.multipliers.dot(errors_));
-  search_.measured.push_back(best_.residual);
-  search_.measured.insert(search_.measured.end(), values.begin(), values.end());
-}
-
-void OptimalControlStudy::write_all_orders(ResultFile& file) const {
-  if (orders_.steps.empty()) return;
+void OptimalControlStudy::write_all_orders(ResultFile& file,
+                                           const std::vector<std::vector<SteppedOptimum>>& stepped) const {
   const std::vector<Case>& cases = experiment_.cases();
-  std::vector<SteppedOptimum> optima(cases.size() * steps(), SteppedOptimum{0.0, 0.0, {}});
-  const std::size_t size = search_.measured.size() / optima.size();  // none but on rank 0, which writes
-  for (std::size_t i = 0; i < optima.size() && size > 0; ++i) {
-    const auto first = search_.measured.begin() + static_cast<std::ptrdiff_t>(i * size);
-    optima[i] = {first[0], first[1], {first + 2, first + static_cast<std::ptrdiff_t>(size)}};
-  }
-  const auto of_case = [&](std::size_t index) { return std::span(optima).subspan(index * steps(), steps()); };
-  const Case* reference = experiment_.find_case(orders_.reference);
-  const auto index = static_cast<std::size_t>(reference - cases.data());
+  const auto reference = static_cast<std::size_t>(experiment_.find_case(orders_.reference) - cases.data());
   const double end = static_cast<double>(cases.front().steps) * cases.front().step;
   for (std::size_t i = 0; i < cases.size(); ++i) {
-    write_orders(file, cases[i].name, orders_.steps, end, of_case(i), of_case(index));
+    write_orders(file, cases[i].name, orders_.steps, end, stepped[i], stepped[reference]);
   }
 }
 
@@ -436,15 +285,9 @@ void check_free_end(const Recipe& recipe, const Experiment& experiment, const Co
 std::vector<FreeStart> read_free_start(const Section& study, const CostVariables& variables, Mistakes& mistakes) {
   std::vector<FreeStart> free;
   if (!study.has("free_start")) return free;
-  std::vector<std::string> names = variables.names();
-  names.resize(static_cast<std::size_t>(variables.time()));
   for (const std::string& name : study.texts("free_start")) {
-    const auto found = std::find(names.begin(), names.end(), name);
-    if (found == names.end()) {
-      mistakes.add(study.where("free_start"), fmt::format("free_start: `{}` is no coordinate and no velocity{}",
-                                                          printable(name), spelling_advice(name, names, '"')));
-    } else {
-      free.push_back({name, found - names.begin()});
+    if (auto variable = state_variable(name, variables, "free_start", study.where("free_start"), mistakes)) {
+      free.push_back({name, *variable});
     }
   }
   return free;
