@@ -108,8 +108,13 @@ void refuse_thermal_starts(const Experiment& experiment, Mistakes& mistakes) {
 
 }  // namespace
 
-FitData read_fit_data(const Section& study, const Experiment& experiment, const CostVariables& variables,
-                      bool must_be_smooth, Mistakes& mistakes) {
+FitData read_fit_data(Section study, const Experiment& experiment, const CostVariables& variables, FitData::Use use,
+                      Mistakes& mistakes) {
+  if (!study.has("observe")) {
+    mistakes.add(study.where("data_file"), "data_file: give `observe` as well, the formulas that were measured");
+    throw InvalidValue();
+  }
+  keep_texts_of_files(study, experiment.communicator());
   FitData data;
   data.names = study.texts("observe");
   const std::size_t count = data.names.size();
@@ -151,9 +156,19 @@ FitData read_fit_data(const Section& study, const Experiment& experiment, const 
                                                        name, data.times.back(), end));
     throw InvalidValue();
   }
+  for (const Case& this_case : experiment.cases()) {
+    const auto between = std::ranges::find_if_not(
+        data.times, [&](double time) { return use == FitData::Use::fit || whole_steps(time, this_case.step); });
+    if (between == data.times.end()) continue;
+    mistakes.add(study.where("data_file"),
+                 fmt::format("data_file: the time {} is no whole number of steps {} of {}; the study `fit` takes any "
+                             "times",
+                             *between, this_case.step, this_case.name));
+    throw InvalidValue();
+  }
   for (std::size_t i = 0; i < count; ++i) {
     std::optional<CostFormula> formula =
-        CostFormula::read(study, "observe", variables, experiment.system(), mistakes, i, must_be_smooth);
+        CostFormula::read(study, "observe", variables, experiment.system(), mistakes, i, use == FitData::Use::cost);
     if (!formula) throw InvalidValue();
     data.formulas.push_back(std::move(*formula));
   }
@@ -169,7 +184,7 @@ FitPlan read_fit_plan(const Recipe& recipe, const Experiment& experiment, Mistak
   const Section& study = plan.recipe.study;
   completes([&] {
     const CostVariables variables(experiment.system(), plan.recipe.system);
-    plan.data = read_fit_data(study, experiment, variables, false, mistakes);
+    plan.data = read_fit_data(study, experiment, variables, FitData::Use::fit, mistakes);
   });
   for (const Section& section : study.tables("parameters")) {
     completes([&] { plan.parameters.push_back(read_parameter(section, recipe, experiment.program(), mistakes)); });

@@ -21,10 +21,10 @@ std::vector<Parameter> fit_parameters();
 /// `data_file`, `observe`, `sigma` and `weights`, of which the first two may be required.
 std::vector<Parameter> data_parameters(bool is_required);
 
-/// The measured values that these keys of a section describe, with formulas in `variables`; the texts of the section's
-/// files have been read. Adds mistakes, and throws InvalidValue after them.
-FitData read_fit_data(const Section& study, const Experiment& experiment, const CostVariables& variables,
-                      bool must_be_smooth, Mistakes& mistakes);
+/// The measured values that these keys of a section describe, with formulas in `variables`. Adds mistakes, and throws
+/// InvalidValue after them. @note Collective.
+FitData read_fit_data(Section study, const Experiment& experiment, const CostVariables& variables, FitData::Use use,
+                      Mistakes& mistakes);
 
 /// Adds a mistake for everything that is wrong; the plan is valid only without any. Reads files, and lets PETSc query
 /// the options of the search. @note Collective.

@@ -21,38 +21,59 @@ std::optional<std::int64_t> whole_steps(double time, double h) {
   return static_cast<std::int64_t>(nearest);
 }
 
-namespace {
+std::vector<std::int64_t> FitData::steps(double h) const {
+  std::vector<std::int64_t> steps;
+  for (const double time : times) steps.push_back(std::llround(time / h));
+  return steps;
+}
 
-/// A case of an experiment, with other numbers in its recipe and perhaps a shorter step.
-struct ChangedCase {
-  Recipe recipe;
-  Mistakes mistakes = {};
-  Experiment experiment;
-  // Without mistakes:
-  const Case* this_case = nullptr;
-  double h = 0.0;
-  std::optional<CostVariables> variables = {};
+double FitData::residual(std::size_t time, std::size_t formula, const VectorXd& variables) const {
+  const auto index = static_cast<Eigen::Index>(formula);
+  const double measured = values[static_cast<Eigen::Index>(time) * weights.size() + index];
+  return weights[index] * (formulas[formula].value(variables) - measured);
+}
 
-  ChangedCase(Recipe changed, const Program& program, int refinement)
-      : recipe(std::move(changed)), experiment(recipe, program, mistakes) {
-    if (!mistakes.empty()) return;
-    this_case = &experiment.cases().front();
-    h = this_case->step / refinement;
-    variables.emplace(experiment.system(), recipe.system);
-  }
-  Problem prepared(const ParticleSystem& system) const {
-    Problem problem = experiment.make_problem(*this_case, h, this_case->closed, system);
-    problem.prepare(experiment.seed());
-    return problem;
-  }
-  /// What observables are formulas of.
-  VectorXd state(double time, const VectorXd& q, const VectorXd& v) const {
-    const auto controls = controls_of(experiment.system());
-    return variables->at(q, v, time, controls ? controls->values(time) : VectorXd());
-  }
-};
+double FitData::cost(std::size_t time, const VectorXd& variables) const {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < formulas.size(); ++i) sum += 0.5 * std::pow(residual(time, i, variables), 2);
+  return sum;
+}
 
-}  // namespace
+void FitData::add_gradient(std::size_t time, const VectorXd& variables, VectorXd& slopes) const {
+  VectorXd gradient;
+  for (std::size_t i = 0; i < formulas.size(); ++i) {
+    formulas[i].gradient(variables, gradient);
+    slopes += (weights[static_cast<Eigen::Index>(i)] * residual(time, i, variables)) * gradient;
+  }
+}
+
+Recipe recipe_of(Recipe recipe, const Case& this_case) {
+  recipe.integrators = {this_case.options};
+  recipe.claims.clear();
+  recipe.text.clear();
+  recipe.resolved.clear();
+  return recipe;
+}
+
+ChangedCase::ChangedCase(Recipe changed, const Program& program, int refinement)
+    : recipe(std::move(changed)), experiment(recipe, program, mistakes) {
+  if (!mistakes.empty()) return;
+  this_case = &experiment.cases().front();
+  h = this_case->step / refinement;
+}
+
+Problem ChangedCase::prepared(const ParticleSystem& system) const {
+  Problem problem = experiment.make_problem(*this_case, h, this_case->closed, system);
+  problem.prepare(experiment.seed());
+  return problem;
+}
+
+std::optional<Preparation> preparation_of(Recipe changed, const Program& program, int refinement) {
+  const auto other = std::make_shared<const ChangedCase>(std::move(changed), program, refinement);
+  if (!other->mistakes.empty()) return std::nullopt;
+  return Preparation{other->experiment.system(),
+                     [other](const ParticleSystem& system) { return other->prepared(system); }};
+}
 
 FitModel::FitModel(Recipe recipe, const Program& program, const Case& this_case, const FitData& data,
                    std::vector<FitParameter> parameters, int refinement)
@@ -60,12 +81,8 @@ FitModel::FitModel(Recipe recipe, const Program& program, const Case& this_case,
       data_(data),
       parameters_(std::move(parameters)),
       refinement_(refinement),
-      recipe_(std::move(recipe)),
+      recipe_(recipe_of(std::move(recipe), this_case)),
       steps_(static_cast<std::int64_t>(std::ceil(data.times.back() / this_case.step)) * refinement) {
-  recipe_.integrators = {this_case.options};
-  recipe_.claims.clear();
-  recipe_.text.clear();
-  recipe_.resolved.clear();
   Mistakes mistakes;
   const Experiment experiment(recipe_, program_, mistakes);
   has_tangents_ = mistakes.empty() && supports_tangents(experiment);
@@ -73,6 +90,7 @@ FitModel::FitModel(Recipe recipe, const Program& program, const Case& this_case,
   const CostVariables variables(experiment.system(), recipe_.system);
   forces_.emplace(recipe_.system, variables, mistakes);
   if (!mistakes.empty()) forces_.reset();
+  first_parameter_ = variables.parameters();
   const std::vector<std::string>& names = variables.parameter_names();
   for (const FitParameter& parameter : parameters_) {
     std::vector<Eigen::Index>& formulas = formulas_.emplace_back();
@@ -115,29 +133,25 @@ Recipe FitModel::recipe_at(const VectorXd& x) const {
   return recipe;
 }
 
-std::optional<VectorXd> FitModel::values_at(const VectorXd& x) const {
-  const ChangedCase here(recipe_at(x), program_, refinement_);
-  if (!here.mistakes.empty()) return std::nullopt;
-  const double h = here.h;
-  Problem problem = here.prepared(here.experiment.system());
-  const std::unique_ptr<Stepper> stepper = make_stepper(here.this_case->scheme, problem, h);
+std::optional<std::vector<VectorXd>> FitModel::states_of(const ChangedCase& here, Problem& problem,
+                                                         Stepper& stepper) const {
+  const CostVariables variables(here.experiment.system(), here.recipe.system);
+  const auto controls = controls_of(here.experiment.system());
   const bool is_root = problem.communicator().is_root();
-  VectorXd values(data_.count());
-  Eigen::Index next = 0;
+  std::vector<VectorXd> states;
   std::int64_t done = 0;
   const auto node_at = [&](std::int64_t step, HermiteNode& node) {
-    if (step > done && stepper->advance(step - done)) return false;
+    if (step > done && stepper.advance(step - done)) return false;
     done = std::max(done, step);
-    if (is_root) node = hermite_node(problem, static_cast<double>(step) * h);
+    if (is_root) node = hermite_node(problem, static_cast<double>(step) * here.h);
     return true;
   };
   HermiteNode from, to;
   std::int64_t from_step = -1, to_step = -1;
   for (const double time : data_.times) {
     // Times within round-off of a step belong to it.
-    const double steps = time / h;
-    const std::optional<std::int64_t> whole = whole_steps(time, h);
-    const bool is_at_step = whole.has_value();
+    const double steps = time / here.h;
+    const std::optional<std::int64_t> whole = whole_steps(time, here.h);
     const std::int64_t first = whole.value_or(static_cast<std::int64_t>(std::floor(steps)));
     if (first == to_step) {
       std::swap(from, to);
@@ -146,22 +160,40 @@ std::optional<VectorXd> FitModel::values_at(const VectorXd& x) const {
       if (!node_at(first, from)) return std::nullopt;
       from_step = first;
     }
-    if (!is_at_step && to_step != first + 1) {
+    if (!whole && to_step != first + 1) {
       if (!node_at(first + 1, to)) return std::nullopt;
       to_step = first + 1;
     }
     if (!is_root) continue;
     const PathPoint point =
-        is_at_step ? PathPoint{from.q, from.v} : hermite_interpolate(from, to, steps - static_cast<double>(first));
-    const VectorXd all = here.state(time, point.q, point.v);
+        whole ? PathPoint{from.q, from.v} : hermite_interpolate(from, to, steps - static_cast<double>(first));
+    states.push_back(variables.at(point.q, point.v, time, controls ? controls->values(time) : VectorXd()));
+  }
+  return states;
+}
+
+std::optional<VectorXd> FitModel::values_at(const std::vector<VectorXd>& states,
+                                            const Communicator& communicator) const {
+  VectorXd values = VectorXd::Zero(data_.count());
+  Eigen::Index next = 0;
+  for (const VectorXd& state : states) {
     for (const CostFormula& formula : data_.formulas) {
-      values[next] = data_.weight_at(next) * formula.value(all);
+      values[next] = data_.weight_at(next) * formula.value(state);
       ++next;
     }
   }
-  problem.communicator().broadcast(std::span<double>(values.data(), static_cast<std::size_t>(values.size())));
+  communicator.broadcast(std::span<double>(values.data(), static_cast<std::size_t>(values.size())));
   if (!values.allFinite()) return std::nullopt;
   return values;
+}
+
+std::optional<VectorXd> FitModel::values_at(const VectorXd& x) const {
+  const ChangedCase here(recipe_at(x), program_, refinement_);
+  if (!here.mistakes.empty()) return std::nullopt;
+  Problem problem = here.prepared(here.experiment.system());
+  const auto states = states_of(here, problem, *make_stepper(here.this_case->scheme, problem, here.h));
+  if (!states) return std::nullopt;
+  return values_at(*states, problem.communicator());
 }
 
 std::optional<Prediction> FitModel::predict_by_differences(const VectorXd& x) const {
@@ -190,33 +222,28 @@ std::optional<Prediction> FitModel::predict_by_differences(const VectorXd& x) co
   return prediction;
 }
 
-std::optional<PathChange> FitModel::change_by(Eigen::Index j, const VectorXd& x, const FinishedRun& run,
-                                              const CostVariables& variables) const {
+std::optional<TangentRun> FitModel::tangent_by(Eigen::Index j, const VectorXd& x, const FinishedRun& run,
+                                               const ChangedCase& here) const {
   const FitParameter& parameter = parameters_[static_cast<std::size_t>(j)];
   const std::vector<Eigen::Index>& formulas = formulas_[static_cast<std::size_t>(j)];
-  const ParticleSystem& system = run.problem.system();
   if (forces_ && formulas.size() == parameter.places.size()) {
-    const bool is_root = run.problem.communicator().is_root();
-    const VectorXd zero = VectorXd::Zero(system.size());
-    const Eigen::Index count_of_points = is_root ? static_cast<Eigen::Index>(run.path.points()) - 1 : 0;
-    PathChange change{zero, zero, Eigen::MatrixXd::Zero(zero.size(), count_of_points)};
-    if (!is_root) return change;
-    const auto controls = controls_of(system);
-    PathPoints path(run);
-    Eigen::MatrixXd states, by_parameter;
+    Preparation start{here.experiment.system(), [&](const ParticleSystem& system) { return here.prepared(system); }};
+    start.system.q0.setZero();
+    start.system.v0.setZero();
+    const CostVariables variables(here.experiment.system(), here.recipe.system);
     const auto count = std::ssize(variables.parameter_names());
-    for (std::int64_t step = 0; step < run.steps; step += path.steps_at_once()) {
-      const ForcePoints& points = path.of_steps(step, std::min(path.steps_at_once(), run.steps - step));
-      variables.set(points.q, points.v, points.t, controls.get(), states);
-      forces_->by_parameter(states, by_parameter);
-      for (Eigen::Index i = 0; i < system.size(); ++i) {
-        auto accelerations = change.accelerations.row(i).segment(step * path.count(), points.t.size());
-        for (const Eigen::Index formula : formulas) {
-          accelerations += by_parameter.col(i * count + formula).transpose() / system.mass[i];
-        }
-      }
-    }
-    return change;
+    return TangentRun(run, start,
+                      [=, this, controls = controls_of(run.problem.system()), states = Eigen::MatrixXd(),
+                       by_parameter = Eigen::MatrixXd()](const ForcePoints& points, Eigen::MatrixXd& forces) mutable {
+                        variables.set(points.q, points.v, points.t, controls.get(), states);
+                        forces_->by_parameter(states, by_parameter);
+                        forces.setZero(points.q.rows(), points.q.cols());
+                        for (Eigen::Index i = 0; i < forces.rows(); ++i) {
+                          for (const Eigen::Index formula : formulas) {
+                            forces.row(i) += by_parameter.col(i * count + formula).transpose();
+                          }
+                        }
+                      });
   }
   ChangedNumber number{x[j], parameter.scale, "", parameter.lower, parameter.upper};
   for (const NumberAt& place : parameter.places) {
@@ -224,12 +251,10 @@ std::optional<PathChange> FitModel::change_by(Eigen::Index j, const VectorXd& x,
       number.environment = place.environment();
     }
   }
-  return change_on_path(run, number, [&](double value) -> std::optional<Problem> {
+  return TangentRun::by(run, number, [&](double value) {
     VectorXd changed = x;
     changed[j] = value;
-    const ChangedCase other(recipe_at(changed), program_, refinement_);
-    if (!other.mistakes.empty()) return std::nullopt;
-    return other.prepared(other.experiment.system());
+    return preparation_of(recipe_at(changed), program_, refinement_);
   });
 }
 
@@ -237,60 +262,41 @@ std::optional<Prediction> FitModel::predict_by_tangents(const VectorXd& x) const
   const ChangedCase here(recipe_at(x), program_, refinement_);
   if (!here.mistakes.empty()) return std::nullopt;
   const Case& this_case = *here.this_case;
-  const double h = here.h;
   Problem problem = here.prepared(here.experiment.system());
   const bool is_root = problem.communicator().is_root();
   RecordedPath path(problem.q.size());
   if (is_root) path.add(problem.q, problem.velocity());
-  const std::unique_ptr<Stepper> stepper = make_recording_stepper(this_case.scheme, problem, h, path);
-  Prediction prediction{VectorXd::Zero(data_.count()), Eigen::MatrixXd::Zero(data_.count(), x.size())};
-  std::vector<VectorXd> states;  // at the times of the data, on rank 0
-  // Calls `at_time(row)` on rank 0 at all times of the data, the row of the first formula there; false where it fails.
-  const auto advance = [&](auto& run, const auto& at_time) {
-    std::int64_t done = 0;
-    Eigen::Index row = 0;
-    for (const double time : data_.times) {
-      const std::int64_t step = *whole_steps(time, h);
-      if (step > done && run.advance(step - done)) return false;
-      done = step;
-      if (is_root) at_time(time, row);
-      row += data_.weights.size();
-    }
-    return true;
-  };
-  const bool has_run = advance(*stepper, [&](double time, Eigen::Index row) {
-    states.push_back(here.state(time, problem.q, problem.velocity()));
-    for (const CostFormula& formula : data_.formulas) {
-      prediction.values[row] = data_.weight_at(row) * formula.value(states.back());
-      ++row;
-    }
-  });
-  if (!has_run) return std::nullopt;
-  const FinishedRun run{this_case.scheme, problem, path, *whole_steps(data_.times.back(), h), h};
+  const auto states = states_of(here, problem, *make_recording_stepper(this_case.scheme, problem, here.h, path));
+  if (!states) return std::nullopt;
+  std::optional<VectorXd> values = values_at(*states, problem.communicator());
+  if (!values) return std::nullopt;
+  Prediction prediction{std::move(*values), Eigen::MatrixXd::Zero(data_.count(), x.size())};
+  const std::vector<std::int64_t> steps = data_.steps(here.h);
+  const FinishedRun run{this_case.scheme, problem, path, steps.back(), here.h};
   VectorXd gradient;
   for (Eigen::Index j = 0; j < x.size(); ++j) {
-    const std::optional<PathChange> change = change_by(j, x, run, *here.variables);
-    if (!change) return std::nullopt;
-    TangentRun tangent(run, *change, here.experiment.system(),
-                       [&](const ParticleSystem& system) { return here.prepared(system); });
-    VectorXd change_of_state = VectorXd::Zero(here.variables->size());
-    for (const Eigen::Index formula : formulas_[static_cast<std::size_t>(j)]) {
-      change_of_state[here.variables->parameters() + formula] = 1.0;
-    }
-    const bool has_tangent = advance(tangent, [&](double, Eigen::Index row) {
-      change_of_state.head(here.variables->time()) << tangent.q(), tangent.v();
+    std::optional<TangentRun> tangent = tangent_by(j, x, run, here);
+    if (!tangent) return std::nullopt;
+    Eigen::Index row = 0;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      const std::int64_t ahead = steps[i] - (i > 0 ? steps[i - 1] : 0);
+      if (ahead > 0 && tangent->advance(ahead)) return std::nullopt;
+      if (!is_root) continue;
+      VectorXd change = VectorXd::Zero((*states)[i].size());
+      change.head(2 * problem.q.size()) << tangent->q(), tangent->v();
+      for (const Eigen::Index formula : formulas_[static_cast<std::size_t>(j)]) {
+        change[first_parameter_ + formula] = 1.0;
+      }
       for (const CostFormula& formula : data_.formulas) {
-        formula.gradient(states[static_cast<std::size_t>(row / data_.weights.size())], gradient);
-        prediction.slopes(row, j) = data_.weight_at(row) * gradient.dot(change_of_state);
+        formula.gradient((*states)[i], gradient);
+        prediction.slopes(row, j) = data_.weight_at(row) * gradient.dot(change);
         ++row;
       }
-    });
-    if (!has_tangent) return std::nullopt;
+    }
   }
-  const auto size = [](const auto& numbers) { return static_cast<std::size_t>(numbers.size()); };
-  problem.communicator().broadcast(std::span<double>(prediction.values.data(), size(prediction.values)));
-  problem.communicator().broadcast(std::span<double>(prediction.slopes.data(), size(prediction.slopes)));
-  if (!prediction.values.allFinite() || !prediction.slopes.allFinite()) return std::nullopt;
+  Eigen::MatrixXd& slopes = prediction.slopes;
+  problem.communicator().broadcast(std::span<double>(slopes.data(), static_cast<std::size_t>(slopes.size())));
+  if (!slopes.allFinite()) return std::nullopt;
   return prediction;
 }
 

@@ -31,15 +31,40 @@ struct FitData {
   Eigen::VectorXd values;   ///< of all functions at one time after the other
   Eigen::Index count() const { return values.size(); }
   double weight_at(Eigen::Index i) const { return weights[i % weights.size()]; }
-  /// The weighted difference of a formula's value from that measured at the time with an index.
-  double residual(std::size_t time, std::size_t formula, double value) const {
-    const auto index = static_cast<Eigen::Index>(formula);
-    return weights[index] * (value - values[static_cast<Eigen::Index>(time) * weights.size() + index]);
-  }
+  /// The steps of length h, s, after which the values were measured, rounded.
+  std::vector<std::int64_t> steps(double h) const;
+  /// Half the squares of the weighted differences at the time with an index, of formulas at these variables of costs.
+  double cost(std::size_t time, const Eigen::VectorXd& variables) const;
+  /// slopes += its derivatives by these variables.
+  void add_gradient(std::size_t time, const Eigen::VectorXd& variables, Eigen::VectorXd& slopes) const;
+  /// Whether values are fitted or are a cost, of smooth formulas after whole steps.
+  enum class Use { fit, cost };
+
+ private:
+  /// The weighted difference of a formula from what was measured.
+  double residual(std::size_t time, std::size_t formula, const Eigen::VectorXd& variables) const;
 };
 
 /// How many steps of h a time is, s; nothing where they are no whole number within round-off.
 std::optional<std::int64_t> whole_steps(double time, double h);
+
+/// A recipe with one case alone and without claims.
+Recipe recipe_of(Recipe recipe, const Case& this_case);
+
+/// The case of such a recipe with other numbers in it, perhaps with a shorter step.
+struct ChangedCase {
+  Recipe recipe;
+  Mistakes mistakes = {};
+  Experiment experiment;
+  const Case* this_case = nullptr;  ///< nullptr where there are mistakes
+  double h = 0.0;
+
+  ChangedCase(Recipe changed, const Program& program, int refinement);
+  /// @note Collective.
+  Problem prepared(const ParticleSystem& system) const;
+};
+/// What prepares its problems; nothing where there are mistakes. @note Collective.
+std::optional<Preparation> preparation_of(Recipe changed, const Program& program, int refinement);
 
 /// Weighted values (not differences from those measured) and their derivatives by the parameters.
 struct Prediction {
@@ -53,7 +78,7 @@ struct Prediction {
 /// the path is Hermite's polynomial (driver/quintic_hermite), slopes are central differences over 2 d, d = (3
 /// eps)^(1/3) of a parameter: their errors d^2/6 and eps/d, in units of its size, are then equal, 1e-11; one-sided ones
 /// of second order at a bound. What changes on the path is known exactly for parameters of smooth formulas of the
-/// system, and by differences for others.
+/// system.
 class FitModel {
  public:
   /// `program` and `data` must outlive it. Steps are those of the case, divided by `refinement`; `recipe` has the texts
@@ -73,10 +98,16 @@ class FitModel {
 
  private:
   std::optional<Prediction> predict_by_tangents(const Eigen::VectorXd& x) const;
-  /// What parameter `j` changes on the path of a run; nothing where a recipe with another value has mistakes.
+  /// The derivatives of a run by parameter `j`; nothing where a recipe with another value has mistakes.
   /// @note Collective.
-  std::optional<PathChange> change_by(Eigen::Index j, const Eigen::VectorXd& x, const FinishedRun& run,
-                                      const CostVariables& variables) const;
+  std::optional<TangentRun> tangent_by(Eigen::Index j, const Eigen::VectorXd& x, const FinishedRun& run,
+                                       const ChangedCase& here) const;
+  /// The variables of costs at the times of the data, on rank 0; nothing where the run fails. @note Collective.
+  std::optional<std::vector<Eigen::VectorXd>> states_of(const ChangedCase& here, Problem& problem,
+                                                        Stepper& stepper) const;
+  /// The weighted values in these states, on every rank; nothing where they are not finite. @note Collective.
+  std::optional<Eigen::VectorXd> values_at(const std::vector<Eigen::VectorXd>& states,
+                                           const Communicator& communicator) const;
   std::optional<Eigen::VectorXd> values_at(const Eigen::VectorXd& x) const;
   Recipe recipe_at(const Eigen::VectorXd& x) const;
   bool supports_tangents(const Experiment& experiment) const;
@@ -89,6 +120,7 @@ class FitModel {
   std::int64_t steps_ = 0;
   bool has_tangents_ = false;
   std::optional<ParameterForces> forces_;            // nothing where formulas are not smooth
+  Eigen::Index first_parameter_ = 0;                 // among the variables of costs
   std::vector<std::vector<Eigen::Index>> formulas_;  // by parameter: those of the system's `parameters` that it is
 };
 

@@ -31,7 +31,9 @@ std::optional<PathCost> PathCost::read(const Recipe& recipe, const Experiment& e
   };
   read_key("final_cost", cost.final);
   read_key("running_cost", cost.running);
-  if (study.has("data_file")) cost.mismatch = Mismatch::read(study, variables, experiment, mistakes);
+  if (study.has("data_file")) {
+    completes([&] { cost.mismatch = read_fit_data(study, experiment, variables, FitData::Use::cost, mistakes); });
+  }
   if (!study.has("final_cost") && !study.has("running_cost") && !study.has("data_file")) {
     mistakes.add(study.where("kind"),
                  "give `final_cost`, `running_cost` or `data_file`, the cost that is to be differentiated");
@@ -202,7 +204,7 @@ void AdjointRun::sum_costs() {
   if (cost_.final) cost_value_ += cost_.final->value(variables(end.time, end.q, end.v));
   for (const PathRecord& state : states_) {
     const std::optional<std::size_t> measured = measured_at(state.step);
-    if (measured) cost_value_ += cost_.mismatch->value(*measured, variables(state.time, state.q, state.v));
+    if (measured) cost_value_ += cost_.mismatch->cost(*measured, variables(state.time, state.q, state.v));
   }
 }
 
@@ -214,6 +216,7 @@ std::optional<Failure> AdjointRun::pull_back(const VectorXd& at_end, CostGradien
   gradient = {};
   gradient.controls.setZero(controls != nullptr ? controls->numbers().size() : 0);
   gradient.parameters.setZero(static_cast<Eigen::Index>(cost_.variables.parameter_names().size()));
+  gradient.q0 = gradient.v0 = gradient.mass = VectorXd::Zero(size);
   gradient_ = &gradient;
   Costate costate;
   VectorXd mass_slopes = VectorXd::Zero(size);
@@ -230,29 +233,16 @@ std::optional<Failure> AdjointRun::pull_back(const VectorXd& at_end, CostGradien
   };
   if (is_root) {
     costate = {VectorXd::Zero(size), VectorXd::Zero(size)};
-    const PathRecord& end = states_.back();
-    VectorXd slopes = VectorXd::Zero(cost_.variables.size());
-    if (cost_.final) cost_.final->gradient(variables(end.time, end.q, end.v), slopes);
-    if (at_end.size() > 0) slopes += at_end;
-    add(end, slopes);
+    if (at_end.size() > 0) add(states_.back(), at_end);
   }
   Problem environments = experiment_.make_problem(case_, step_, case_.closed, experiment_.system());
   environments.prepare(experiment_.seed());
-  if (is_root && !constants_.empty()) {
-    last_point_ = static_cast<Eigen::Index>(path_->points()) - 1;
-    by_force_.setZero(size, last_point_);
-  }
   const std::unique_ptr<CoStepper> co_stepper = make_co_stepper(finished(), environments, *this);
   growth_ = 0.0;
   double scale = 0.0;
   for (std::size_t i = stops_.size(); i-- > 0;) {
     if (is_root) {
-      if (const std::optional<std::size_t> measured = measured_at(stops_[i])) {
-        const PathRecord& state = states_[i];
-        VectorXd slopes = VectorXd::Zero(cost_.variables.size());
-        cost_.mismatch->add_gradient(*measured, variables(state.time, state.q, state.v), slopes);
-        add(state, slopes);
-      }
+      if (const VectorXd slopes = slopes_at(i); slopes.size() > 0) add(states_[i], slopes);
       states_[i].costate = costate;
       const double norm = std::hypot(costate.alpha.norm(), costate.beta.norm());
       if (i + 1 == stops_.size()) scale = norm;
@@ -266,12 +256,13 @@ std::optional<Failure> AdjointRun::pull_back(const VectorXd& at_end, CostGradien
       to = from;
     }
   }
-  gradient_ = nullptr;
   keep_records();
-  gradient.constants.resize(static_cast<Eigen::Index>(constants_.size()));
+  gradient.constants.setZero(static_cast<Eigen::Index>(constants_.size()));
   for (Eigen::Index i = 0; i < gradient.constants.size(); ++i) {
-    gradient.constants[i] = slope_by(constants_[static_cast<std::size_t>(i)], problem_->system(), costate);
+    auto failure = find_slope(constants_[static_cast<std::size_t>(i)], gradient.constants[i]);
+    if (failure) return failure;
   }
+  gradient_ = nullptr;
   if (!is_root) return std::nullopt;
   const ConstantSlopes& constants = co_stepper->slopes();
   gradient.q0 = costate.alpha + constants.origin;
@@ -279,6 +270,18 @@ std::optional<Failure> AdjointRun::pull_back(const VectorXd& at_end, CostGradien
   gradient.mass = mass_slopes + constants.mass + costate.beta.cwiseProduct(problem_->system().v0);
   gradient.end = (constants.step + running_sum_ / step_) / static_cast<double>(case_.steps);
   return std::nullopt;
+}
+
+VectorXd AdjointRun::slopes_at(std::size_t stop) const {
+  const PathRecord& state = states_[stop];
+  const bool is_end = cost_.final && stop + 1 == states_.size();
+  const std::optional<std::size_t> measured = measured_at(state.step);
+  if (!is_end && !measured) return {};
+  const VectorXd here = variables(state.time, state.q, state.v);
+  VectorXd slopes = VectorXd::Zero(here.size());
+  if (is_end) cost_.final->gradient(here, slopes);
+  if (measured) cost_.mismatch->add_gradient(*measured, here, slopes);
+  return slopes;
 }
 
 bool AdjointRun::slopes(const ForcePoints& points, MatrixXd& by_q, MatrixXd& by_v) {
@@ -295,10 +298,6 @@ bool AdjointRun::slopes(const ForcePoints& points, MatrixXd& by_q, MatrixXd& by_
 void AdjointRun::collect(const ForcePoints& points, const MatrixXd& by_force) {
   const ControlledDrive* controls = controls_.get();
   const Eigen::Index parameters = gradient_->parameters.size(), count = points.t.size();
-  if (!constants_.empty()) {
-    last_point_ -= count;
-    by_force_.middleCols(last_point_, count) = by_force;
-  }
   if (controls != nullptr) by_control_.resize(static_cast<Eigen::Index>(controls->controls().size()));
   for (Eigen::Index i = count; controls != nullptr && i-- > 0;) {
     for (Eigen::Index c = 0; c < by_control_.size(); ++c) {
@@ -314,42 +313,40 @@ void AdjointRun::collect(const ForcePoints& points, const MatrixXd& by_force) {
   }
 }
 
-Recipe EnvironmentConstant::changed(const Recipe& recipe, double number) const {
-  Recipe result = recipe;
-  Section& environment_section = result.environments[section];
-  const Location where = environment_section.where(key);
-  if (!element) {
-    environment_section.set(key, number, where);
-    return result;
-  }
-  std::vector<double> numbers = environment_section.numbers(key);
-  numbers[*element] = number;
-  environment_section.set(key, std::move(numbers), where);
-  return result;
-}
-
-void AdjointRun::differentiate_by(const Recipe& recipe, std::vector<EnvironmentConstant> constants) {
-  recipe_ = recipe;
+void AdjointRun::differentiate_by(const Recipe& recipe, std::vector<NumberAt> constants) {
+  if (constants.empty()) return;
+  recipe_ = recipe_of(recipe, case_);
   constants_ = std::move(constants);
-  if (!constants_.empty()) segment_ = std::max<std::int64_t>(case_.steps, 1);  // their derivatives need all of the path
+  segment_ = std::max<std::int64_t>(case_.steps, 1);  // tangents need all of the path
 }
 
-double AdjointRun::slope_by(const EnvironmentConstant& constant, const ParticleSystem& system,
-                            const Costate& at_start) {
-  const ChangedProblem make = [&](double number) {
-    Mistakes mistakes;
-    const Experiment other(constant.changed(*recipe_, number), experiment_.program(), mistakes);
-    ParticleSystem start = system;
-    start.mass = experiment_.system().mass;
-    Problem problem = other.make_problem(*other.find_case(case_.name), step_, case_.closed, start);
-    problem.prepare(experiment_.seed());
-    return std::optional<Problem>(std::move(problem));
-  };
-  const ChangedNumber number{.value = constant.value, .environment = constant.environment};
-  const std::optional<PathChange> change = change_on_path(finished(), number, make);
-  if (!problem_->communicator().is_root()) return 0.0;
-  const auto mass = problem_->system().mass.asDiagonal();
-  return (mass * change->accelerations).cwiseProduct(by_force_).sum() + at_start.beta.dot(mass * change->v0);
+std::optional<Failure> AdjointRun::find_slope(const NumberAt& constant, double& slope) {
+  const ChangedNumber number{.value = constant.value(), .environment = constant.environment()};
+  std::optional<TangentRun> tangent = TangentRun::by(finished(), number, [&](double value) {
+    Recipe changed = *recipe_;
+    constant.set(changed, value);
+    return preparation_of(std::move(changed), experiment_.program(), 1);
+  });
+  if (!tangent) return Failure{0, 0.0, "a number beside that of " + constant.environment() + " is invalid"};
+  const Eigen::Index n = problem_->q.size();
+  PathPoints path(finished());
+  for (std::size_t i = 0; i < stops_.size(); ++i) {
+    const std::int64_t from = i > 0 ? stops_[i - 1] : 0;
+    if (std::optional<Failure> failure = tangent->advance(stops_[i] - from)) return failure;
+    if (!problem_->communicator().is_root()) continue;
+    const VectorXd at_stop = slopes_at(i);
+    if (at_stop.size() > 0) slope += at_stop.head(n).dot(tangent->q()) + at_stop.segment(n, n).dot(tangent->v());
+    for (std::int64_t step = from; cost_.running && step < stops_[i];) {
+      const std::int64_t steps = std::min(path.steps_at_once(), stops_[i] - step);
+      MatrixXd by_q, by_v;
+      const ForcePoints& points = path.of_steps(step, steps);
+      slopes(points, by_q, by_v);
+      const auto [q, v] = tangent->at_points(step, steps);
+      slope += (by_q.cwiseProduct(q) + by_v.cwiseProduct(v)).colwise().sum().dot(points.weight);
+      step += steps;
+    }
+  }
+  return std::nullopt;
 }
 
 std::vector<Dimension> record_dimensions(const AdjointRun& run) {

@@ -11,9 +11,9 @@
 #include "driver/study.hpp"
 #include "model/variation/control.hpp"
 #include "model/variation/cost.hpp"
-#include "recipe/recipe.hpp"
+#include "recipe/number_at.hpp"
 #include "steppers/transposed/co_stepper.hpp"
-#include "study/with_costates/mismatch.hpp"
+#include "study/fit/from_recipe.hpp"
 
 namespace bathline {
 
@@ -23,7 +23,7 @@ struct PathCost {
   CostVariables variables;
   ParameterForces forces;
   std::optional<CostFormula> final, running;
-  std::optional<Mismatch> mismatch = {};
+  std::optional<FitData> mismatch = {};
   double path_memory = 0.0;  ///< largest memory for a whole path, bytes
 
   /// Reads `final_cost`, `running_cost` and `data_file` of the study, of which at least one must be there, and
@@ -45,16 +45,6 @@ struct CostGradient {
   double end = 0.0;            ///< by the end of the run at fixed steps, where it is asked for
 };
 
-/// A number in the section of an environment.
-struct EnvironmentConstant {
-  std::string environment, key;
-  std::size_t section = 0;                  ///< index in the recipe
-  std::optional<std::size_t> element = {};  ///< in a list
-  double value = 0.0;
-  /// The recipe with another number in its place.
-  Recipe changed(const Recipe& recipe, double number) const;
-};
-
 /// The state of a run at a record.
 struct PathRecord {
   std::int64_t step = 0;
@@ -72,10 +62,8 @@ class AdjointRun final : private PathFunctional {
   /// A run of a case, recorded every `every` steps. All arguments must outlive it.
   AdjointRun(const Experiment& experiment, const Case& this_case, const PathCost& cost, std::int64_t every);
 
-  /// Adds these constants to the gradients. Their derivatives are those of the forces that the environments have where
-  /// their heads follow the path of the run, by differences of order 4; one more run of each environment for each of
-  /// the four points.
-  void differentiate_by(const Recipe& recipe, std::vector<EnvironmentConstant> constants);
+  /// Adds these constants to the gradients, by tangents, four runs for each.
+  void differentiate_by(const Recipe& recipe, std::vector<NumberAt> constants);
   /// Adds the end to the gradients, of runs that are autonomous and have no sites.
   void differentiate_by_end() { is_end_free_ = true; }
   /// Runs with a system that differs from that of the experiment in its start and the numbers of its controls, with
@@ -119,8 +107,11 @@ class AdjointRun final : private PathFunctional {
   void sum_running_cost(std::int64_t from, std::int64_t to);
   /// Sums the costs of the run.
   void sum_costs();
-  /// @note Collective.
-  double slope_by(const EnvironmentConstant& constant, const ParticleSystem& system, const Costate& at_start);
+  /// The derivatives of the final cost and the mismatch at a stop by the variables of costs; empty
+  /// where there are none. On rank 0.
+  Eigen::VectorXd slopes_at(std::size_t stop) const;
+  /// slope += dJ/dconstant, on rank 0. @note Collective.
+  std::optional<Failure> find_slope(const NumberAt& constant, double& slope);
 
   const Experiment& experiment_;
   const Case& case_;
@@ -140,9 +131,7 @@ class AdjointRun final : private PathFunctional {
   double growth_ = 0.0;
   CostGradient* gradient_ = nullptr;
   std::optional<Recipe> recipe_;
-  std::vector<EnvironmentConstant> constants_;
-  Eigen::MatrixXd by_force_;  // of all points of the path where constants are asked for, on rank 0
-  Eigen::Index last_point_ = 0;
+  std::vector<NumberAt> constants_;
   std::shared_ptr<const ControlledDrive> controls_;  // of the run
   // Of the points of the path that are at hand, a row for each: the variables of costs, the running cost and its
   // slopes.

@@ -4,10 +4,10 @@
 // those of the numbers that the run computes, not of the differential equations.
 // Tested by tests/costates/gradient_test.cpp.
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
+#include <ranges>
 #include <utility>
 
 #include "driver/live_problem.hpp"
@@ -24,38 +24,61 @@ namespace {
 
 using Eigen::VectorXd;
 
-/// What a cost is differentiated by: controls, starts, masses and parameters by name, and constants of environments.
-struct Variables {
-  std::vector<std::string> names;
-  std::vector<EnvironmentConstant> constants = {};
+/// Numbers that a cost is differentiated by: a start, the masses, a control or a parameter.
+struct NumberList {
+  std::string name, units, what;  ///< `units` and `what` of the derivatives
+  std::vector<Dimension> dimensions;
+  VectorXd CostGradient::*all;  ///< has them
+  Eigen::Index first, count;    ///< there
+  Eigen::VectorBlock<VectorXd> in(CostGradient& numbers) const { return (numbers.*all).segment(first, count); }
 };
 
-/// All that the cost can be differentiated by.
-std::vector<std::string> known_names(const Experiment& experiment, const PathCost& cost) {
-  std::vector<std::string> names = {"q0", "v0", "mass"};
-  if (controls_of(experiment.system())) {
-    for (const Control& control : controls_of(experiment.system())->controls()) names.push_back(control.name);
+struct Variables {
+  std::vector<NumberList> lists;
+  std::vector<NumberAt> constants = {};  ///< of environments
+};
+
+/// All that the cost can be differentiated by, but for constants of environments.
+std::vector<NumberList> known_lists(const ParticleSystem& system, const CostVariables& variables) {
+  const std::vector<Dimension> by_dof = phase_dimensions(system);
+  const Eigen::Index size = system.size();
+  std::vector<NumberList> lists = {{"q0", "1/m", "q0", by_dof, &CostGradient::q0, 0, size},
+                                   {"v0", "s/m", "v0", by_dof, &CostGradient::v0, 0, size},
+                                   {"mass", "1/kg", "mass", by_dof, &CostGradient::mass, 0, size}};
+  Eigen::Index first = 0;
+  if (const auto drive = controls_of(system)) {
+    for (const Control& control : drive->controls()) {
+      lists.push_back({control.name,
+                       "1/N",
+                       "the numbers of " + control.name,
+                       {number_dimension(control)},
+                       &CostGradient::controls,
+                       first,
+                       control.numbers.size()});
+      first += control.numbers.size();
+    }
   }
-  const auto& parameters = cost.variables.parameter_names();
-  names.insert(names.end(), parameters.begin(), parameters.end());
-  return names;
+  first = 0;
+  for (const std::string& name : variables.parameter_names()) {
+    lists.push_back({name, "1", "the parameter " + name, {}, &CostGradient::parameters, first++, 1});
+  }
+  return lists;
 }
 
 /// The numbers of "environment.key", one or those of a list; none where the name is of no such number.
-std::vector<EnvironmentConstant> constants_of(const Recipe& recipe, const std::string& name) {
-  std::vector<EnvironmentConstant> constants;
-  for (std::size_t i = 0; i < recipe.environments.size(); ++i) {
-    const Section& section = recipe.environments[i];
-    const std::string prefix = section.text("name") + ".";
-    if (!name.starts_with(prefix)) continue;
-    const std::string key = name.substr(prefix.size());
-    const std::string others[] = {"kT", "tolerance", "horizon", "hbar", "around"};
-    if (std::find(std::begin(others), std::end(others), key) != std::end(others)) continue;
-    if (section.holds<double>(key)) constants.push_back({section.text("name"), key, i, {}, section.number(key)});
-    if (!section.holds<std::vector<double>>(key)) continue;
-    const std::vector<double>& list = section.numbers(key);
-    for (std::size_t element = 0; element < list.size(); ++element) {
-      constants.push_back({section.text("name"), key, i, element, list[element]});
+std::vector<NumberAt> constants_of(const Recipe& recipe, const Program& program, const std::string& name) {
+  std::vector<NumberAt> constants;
+  const std::string others[] = {"kT", "tolerance", "horizon", "hbar", "around"};
+  if (std::ranges::find(others, name.substr(name.find('.') + 1)) != std::end(others)) return constants;
+  const std::string path = "environments." + name;
+  try {
+    constants.emplace_back(path, recipe, program.catalogue_schema());
+  } catch (const std::runtime_error&) {
+    try {
+      while (true) {
+        constants.emplace_back(fmt::format("{}.{}", path, constants.size()), recipe, program.catalogue_schema());
+      }
+    } catch (const std::runtime_error&) {  // the list has ended, or there is none
     }
   }
   return constants;
@@ -63,43 +86,42 @@ std::vector<EnvironmentConstant> constants_of(const Recipe& recipe, const std::s
 
 /// What the cost is differentiated by.
 Variables read_by(const Recipe& recipe, const Experiment& experiment, const PathCost& cost, Mistakes& mistakes) {
-  const std::vector<std::string> known = known_names(experiment, cost);
+  const std::vector<NumberList> known = known_lists(experiment.system(), cost.variables);
+  std::vector<std::string> names;
+  for (const NumberList& list : known) names.push_back(list.name);
   Variables variables{known};
-  std::vector<std::string>& by = variables.names;
   if (recipe.study.has("by")) {
-    by.clear();
+    variables.lists.clear();
     for (const std::string& name : recipe.study.texts("by")) {
-      const std::vector<EnvironmentConstant> constants = constants_of(recipe, name);
-      variables.constants.insert(variables.constants.end(), constants.begin(), constants.end());
-      if (!constants.empty()) {
-        const bool is_zero = std::any_of(constants.begin(), constants.end(),
-                                         [](const EnvironmentConstant& constant) { return constant.value == 0.0; });
-        if (is_zero || recipe.system.has("magnetic_field")) {
-          mistakes.add(recipe.study.where("by"),
-                       fmt::format("by: the derivative by `{}` is known for numbers other than 0, without a magnetic "
-                                   "field",
-                                   printable(name)));
-        }
+      const auto list = std::ranges::find(known, name, &NumberList::name);
+      if (list != known.end()) {
+        variables.lists.push_back(*list);
         continue;
       }
-      by.push_back(name);
-      if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-      mistakes.add(recipe.study.where("by"),
-                   fmt::format("by: `{}` is no control, no parameter of the system, none of `q0`, `v0`, `mass`, and no "
-                               "number of an environment, such as \"line.damping\"{}",
-                               printable(name), spelling_advice(name, known, '"')));
+      const std::vector<NumberAt> constants = constants_of(recipe, experiment.program(), name);
+      variables.constants.insert(variables.constants.end(), constants.begin(), constants.end());
+      if (constants.empty()) {
+        mistakes.add(
+            recipe.study.where("by"),
+            fmt::format("by: `{}` is no control, no parameter of the system, none of `q0`, `v0`, `mass`, and no "
+                        "number of an environment, such as \"line.damping\"{}",
+                        printable(name), spelling_advice(name, names, '"')));
+      } else if (std::ranges::count(constants, 0.0, &NumberAt::value) > 0 || recipe.system.has("magnetic_field")) {
+        mistakes.add(recipe.study.where("by"),
+                     fmt::format("by: the derivative by `{}` is known for numbers other than 0, without a magnetic "
+                                 "field",
+                                 printable(name)));
+      }
     }
   }
-  const auto is_mass = std::find(by.begin(), by.end(), "mass");
   const bool is_weighted = recipe.system.has("uniform_field") || recipe.system.has("magnetic_field") ||
                            recipe.system.text("kind") == "kepler";
-  if (is_mass != by.end() && is_weighted) {
-    if (recipe.study.has("by")) {
-      mistakes.add(recipe.study.where("by"),
-                   "by: forces of this system contain the masses, by which they are not "
-                   "differentiated: leave `mass` out");
-    }
-    by.erase(is_mass);
+  const bool has_masses =
+      std::erase_if(variables.lists, [&](const NumberList& list) { return is_weighted && list.name == "mass"; }) > 0;
+  if (has_masses && recipe.study.has("by")) {
+    mistakes.add(recipe.study.where("by"),
+                 "by: forces of this system contain the masses, by which they are not differentiated: leave `mass` "
+                 "out");
   }
   return variables;
 }
@@ -116,128 +138,19 @@ CostGradient numbers_of(const ParticleSystem& system, const CostVariables& varia
   return numbers;
 }
 
-/// The control with a name and the index of its first number; nullptr without one.
-std::pair<const Control*, Eigen::Index> control_of(const std::string& name, const ParticleSystem& system) {
-  Eigen::Index first = 0;
-  const auto* const drive = dynamic_cast<const ControlledDrive*>(system.drive.get());
-  if (drive == nullptr) return {nullptr, 0};
-  for (const Control& control : drive->controls()) {
-    if (control.name == name) return {&control, first};
-    first += control.numbers.size();
-  }
-  return {nullptr, 0};
-}
-
-/// Those of a name.
-Eigen::VectorBlock<VectorXd> part_of(CostGradient& numbers, const std::string& name, const ParticleSystem& system,
-                                     const CostVariables& variables) {
-  for (const auto& [key, all] : {std::pair("q0", &numbers.q0), {"v0", &numbers.v0}, {"mass", &numbers.mass}}) {
-    if (name == key) return all->segment(0, all->size());
-  }
-  if (const auto [control, first] = control_of(name, system); control != nullptr) {
-    return numbers.controls.segment(first, control->numbers.size());
-  }
-  const std::vector<std::string>& names = variables.parameter_names();
-  return numbers.parameters.segment(std::find(names.begin(), names.end(), name) - names.begin(), 1);
-}
-
-/// A recipe whose numbers are the unknowns. Those of `parameters` are part of formulas, which are read again where
-/// they have changed.
-class LiveGradient final {
- public:
-  LiveGradient(const Recipe& recipe, const Experiment& experiment)
-      : recipe_(recipe), program_(experiment.program()), experiment_(&experiment) {
-    Mistakes none;
-    read_cost();
-    by_ = read_by(recipe, experiment, *cost_, none).names;
-  }
-
-  std::vector<LiveProblem::Part> parts() const {
-    CostGradient numbers = numbers_of(experiment_->system(), cost_->variables);
-    std::vector<LiveProblem::Part> parts;
-    for (const std::string& name : by_) parts.push_back({name, part(numbers, name)});
-    return parts;
-  }
-
-  std::optional<Failure> evaluate(const VectorXd& unknowns, LiveProblem::Evaluation& result) {
-    CostGradient numbers = numbers_of(experiment_->system(), cost_->variables);
-    const VectorXd parameters = numbers.parameters;
-    Eigen::Index first = 0;
-    for (const std::string& name : by_) {
-      auto values = part(numbers, name);
-      values = unknowns.segment(first, values.size());
-      first += values.size();
-    }
-    if (numbers.parameters != parameters) change_parameters(numbers.parameters);
-    ParticleSystem system = experiment_->system();
-    system.q0 = numbers.q0;
-    system.v0 = numbers.v0;
-    system.mass = numbers.mass;
-    if (const auto controls = controls_of(system)) system.drive = controls->with(numbers.controls);
-    if (std::optional<Failure> failure = run_->run(system)) return failure;
-    CostGradient gradient;
-    if (std::optional<Failure> failure = run_->pull_back({}, gradient)) return failure;
-    if (!experiment_->communicator().is_root()) return std::nullopt;
-    result.cost = run_->cost();
-    result.gradient.resize(unknowns.size());
-    first = 0;
-    for (const std::string& name : by_) {
-      const auto slopes = part(gradient, name);
-      result.gradient.segment(first, slopes.size()) = slopes;
-      first += slopes.size();
-    }
-    return std::nullopt;
-  }
-
- private:
-  Eigen::VectorBlock<VectorXd> part(CostGradient& numbers, const std::string& name) const {
-    return part_of(numbers, name, experiment_->system(), cost_->variables);
-  }
-
-  void read_cost() {
-    Mistakes none;
-    run_.reset();
-    cost_ = PathCost::read(recipe_, *experiment_, none);
-    run_.emplace(*experiment_, experiment_->cases().front(), *cost_, experiment_->cases().front().steps);
-  }
-
-  void change_parameters(const VectorXd& values) {
-    Section table = recipe_.system.table("parameters");
-    const std::vector<std::string>& names = cost_->variables.parameter_names();
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      table.set(names[i], values[static_cast<Eigen::Index>(i)], table.where(names[i]));
-    }
-    recipe_.system.set("parameters", std::vector<Section>{table}, recipe_.system.where("parameters"));
-    Mistakes mistakes;
-    auto changed = std::make_unique<Experiment>(recipe_, program_, mistakes);
-    if (!mistakes.empty()) throw UsageError(mistakes.report());
-    own_ = std::move(changed);
-    experiment_ = own_.get();
-    read_cost();
-  }
-
-  Recipe recipe_;
-  const Program& program_;
-  const Experiment* experiment_;
-  std::unique_ptr<Experiment> own_;  // with other parameters than the recipe's
-  std::optional<PathCost> cost_;
-  std::optional<AdjointRun> run_;
-  std::vector<std::string> by_;
-};
-
 class GradientStudy final : public Study, public LiveProblem {
  public:
   GradientStudy(const Recipe& recipe, const Experiment& experiment, PathCost cost, Variables by)
-      : recipe_(recipe), experiment_(experiment), cost_(std::move(cost)), by_(std::move(by)) {}
+      : recipe_(recipe), experiment_(&experiment), cost_(std::move(cost)), by_(std::move(by)) {}
 
   std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) override {
     const CheckpointPoints points(checkpoints);
-    for (const Case& this_case : experiment_.cases()) {
+    for (const Case& this_case : experiment_->cases()) {
       progress.begin(this_case.name, 2, {.name = "run"});
-      AdjointRun run(experiment_, this_case, cost_, experiment_.output().every);
+      AdjointRun run(*experiment_, this_case, *cost_, experiment_->output().every);
       CostGradient gradient;
       run.differentiate_by(recipe_, by_.constants);
-      std::optional<Failure> failure = run.run(experiment_.system());
+      std::optional<Failure> failure = run.run(experiment_->system());
       progress.update(1);
       if (!failure) failure = run.pull_back({}, gradient);
       progress.end();
@@ -247,15 +160,58 @@ class GradientStudy final : public Study, public LiveProblem {
     return std::nullopt;
   }
 
-  std::vector<Part> parts() override { return live().parts(); }
+  std::vector<Part> parts() override {
+    CostGradient numbers = numbers_of(experiment_->system(), cost_->variables);
+    std::vector<Part> parts;
+    for (const NumberList& list : by_.lists) parts.push_back({list.name, list.in(numbers)});
+    return parts;
+  }
+
   std::optional<Failure> evaluate(const VectorXd& unknowns, Evaluation& result) override {
-    return live().evaluate(unknowns, result);
+    CostGradient numbers = numbers_of(experiment_->system(), cost_->variables), gradient;
+    const VectorXd parameters = numbers.parameters;
+    Eigen::Index next = 0;
+    for (const NumberList& list : by_.lists) {
+      list.in(numbers) = unknowns.segment(next, list.count);
+      next += list.count;
+    }
+    if (numbers.parameters != parameters) change_parameters(numbers.parameters);
+    const Case& first_case = experiment_->cases().front();
+    if (!live_) live_.emplace(*experiment_, first_case, *cost_, first_case.steps);
+    ParticleSystem system = experiment_->system();
+    system.q0 = numbers.q0;
+    system.v0 = numbers.v0;
+    system.mass = numbers.mass;
+    if (const auto controls = controls_of(system)) system.drive = controls->with(numbers.controls);
+    if (std::optional<Failure> failure = live_->run(system)) return failure;
+    if (std::optional<Failure> failure = live_->pull_back({}, gradient)) return failure;
+    if (!experiment_->communicator().is_root()) return std::nullopt;
+    result.cost = live_->cost();
+    result.gradient.resize(unknowns.size());
+    next = 0;
+    for (const NumberList& list : by_.lists) {
+      result.gradient.segment(next, list.count) = list.in(gradient);
+      next += list.count;
+    }
+    return std::nullopt;
   }
 
  private:
-  LiveGradient& live() {
-    if (!live_) live_ = std::make_unique<LiveGradient>(recipe_, experiment_);
-    return *live_;
+  /// Parameters are part of formulas, which are read again.
+  void change_parameters(const VectorXd& values) {
+    Section table = recipe_.system.table("parameters");
+    const std::vector<std::string>& names = cost_->variables.parameter_names();
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      table.set(names[i], values[static_cast<Eigen::Index>(i)], table.where(names[i]));
+    }
+    recipe_.system.set("parameters", std::vector<Section>{table}, recipe_.system.where("parameters"));
+    Mistakes mistakes;
+    auto changed = std::make_unique<Experiment>(recipe_, experiment_->program(), mistakes);
+    if (!mistakes.empty()) throw UsageError(mistakes.report());
+    live_.reset();
+    own_ = std::move(changed);
+    experiment_ = own_.get();
+    cost_ = PathCost::read(recipe_, *experiment_, mistakes);
   }
 
   void write(ResultFile& file, const Case& this_case, const AdjointRun& run, CostGradient& gradient) const {
@@ -263,39 +219,27 @@ class GradientStudy final : public Study, public LiveProblem {
     file.number(group, "cost", "1", "cost of the run", run.cost());
     file.number(group, "growth", "1", "largest norm of a costate over that at the end", run.growth());
     warn_of_growth(this_case.name, run.growth());
-    const auto array = [&](const std::string& name, const std::string& units, const std::string& what,
-                           std::span<const Dimension> dimensions, const auto& values) {
-      file.array(group, {"by_" + name, units, "derivative of the cost by " + what, {}}, dimensions,
-                 {values.data(), static_cast<std::size_t>(values.size())});
-    };
     for (std::size_t i = 0; i < by_.constants.size(); ++i) {
-      const EnvironmentConstant& constant = by_.constants[i];
-      std::string name = constant.environment + "_" + constant.key;
-      if (constant.element) name += fmt::format("_{}", *constant.element);
-      array(name, "1", name, {}, std::span(&gradient.constants[static_cast<Eigen::Index>(i)], 1));
+      const std::vector<std::string>& path = by_.constants[i].path();
+      const std::string name = fmt::format("{}", fmt::join(std::span(path).subspan(1), "_"));
+      file.number(group, "by_" + name, "1", "derivative of the cost by " + name,
+                  gradient.constants[static_cast<Eigen::Index>(i)]);
     }
-    const ParticleSystem& system = experiment_.system();
-    const std::map<std::string, std::string> units = {{"q0", "1/m"}, {"v0", "s/m"}, {"mass", "1/kg"}};
-    for (const std::string& name : by_.names) {
-      const VectorXd slopes = part_of(gradient, name, system, cost_.variables);
-      if (const auto by_dof = units.find(name); by_dof != units.end()) {
-        array(name, by_dof->second, name, phase_dimensions(system), slopes);
-      } else if (const auto [control, first] = control_of(name, system); control != nullptr) {
-        const Dimension number = number_dimension(*control);
-        array(name, "1/N", "the numbers of " + name, std::span(&number, 1), slopes);
-      } else {
-        array(name, "1", "the parameter " + name, {}, slopes);
-      }
+    for (const NumberList& list : by_.lists) {
+      const VectorXd slopes = list.in(gradient);
+      file.array(group, {"by_" + list.name, list.units, "derivative of the cost by " + list.what, {}}, list.dimensions,
+                 {slopes.data(), static_cast<std::size_t>(slopes.size())});
     }
     write_costates(file, group, run);
     file.flush();
   }
 
   Recipe recipe_;
-  const Experiment& experiment_;
-  PathCost cost_;
+  const Experiment* experiment_;
+  std::unique_ptr<Experiment> own_;  // with other parameters than the recipe's
+  std::optional<PathCost> cost_;
   Variables by_;
-  std::unique_ptr<LiveGradient> live_;
+  std::optional<AdjointRun> live_;  // of the first case
 };
 
 std::unique_ptr<Study> make_gradient(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
