@@ -1,4 +1,5 @@
 // Requests of rank 0 are broadcast; an empty one ends the search.
+// Tested by tests/costates/optimal_control_test.cpp.
 #include "solve/search_on_root.hpp"
 
 namespace bathline {

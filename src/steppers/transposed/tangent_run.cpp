@@ -1,5 +1,5 @@
 // Runs of the linear problem along a path.
-// Tested by tests/costates/costates_test.cpp and tests/costates/gradient_test.cpp.
+// Tested by tests/costates/costates_test.cpp.
 #include "steppers/transposed/tangent_run.hpp"
 
 #include <algorithm>
