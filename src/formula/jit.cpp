@@ -5,7 +5,10 @@
 #ifdef BATHLINE_ASMJIT
 #include <asmjit/x86.h>
 
+#include <bit>
+#include <cstdint>
 #include <map>
+#include <vector>
 #endif
 
 namespace bathline {
@@ -152,9 +155,17 @@ class Writer {
   std::map<std::size_t, SinCos> sin_cos_;
 };
 
-}  // namespace
+/// Equal for programs of equal machine code alone.
+std::vector<std::uint64_t> key_of(const FormulaBytecode& bytecode) {
+  std::vector<std::uint64_t> key = {bytecode.variables, bytecode.constants.size(), bytecode.instructions.size()};
+  for (const double constant : bytecode.constants) key.push_back(std::bit_cast<std::uint64_t>(constant));
+  for (const auto& [operation, a, b, c] : bytecode.instructions)
+    key.insert(key.end(), {static_cast<std::uint64_t>(operation), a, b, c});
+  key.insert(key.end(), bytecode.outputs.begin(), bytecode.outputs.end());
+  return key;
+}
 
-std::shared_ptr<const JitFunction> jit_compile(const FormulaBytecode& bytecode) {
+std::shared_ptr<const JitFunction> compile(const FormulaBytecode& bytecode) {
   static const auto runtime = std::make_shared<asmjit::JitRuntime>();
   if (!asmjit::CpuInfo::host().hasFeature(asmjit::CpuFeatures::X86::kFMA)) return nullptr;
   asmjit::CodeHolder code;
@@ -167,6 +178,19 @@ std::shared_ptr<const JitFunction> jit_compile(const FormulaBytecode& bytecode) 
             owner->release(*pointer);
             delete pointer;
           }};
+}
+
+}  // namespace
+
+std::shared_ptr<const JitFunction> jit_compile(const FormulaBytecode& bytecode) {
+  // Realisations of an ensemble and repeated runs build the same problem again and again.
+  constexpr std::size_t max_kept = 200;
+  static std::map<std::vector<std::uint64_t>, std::shared_ptr<const JitFunction>> kept;
+  const std::vector<std::uint64_t> key = key_of(bytecode);
+  if (const auto known = kept.find(key); known != kept.end()) return known->second;
+  // Programs with other constants each time, as of fits, replace what is kept.
+  if (kept.size() >= max_kept) kept.clear();
+  return kept[key] = compile(bytecode);
 }
 
 #else

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -16,6 +17,8 @@
 
 namespace bathline::program_test {
 namespace {
+
+using testing::ElementsAre;
 
 TEST(FormulaProgram, FusesProductsInSums) {
   RandomNumbers random(7);
@@ -137,6 +140,33 @@ TEST(FormulaProgram, IsMachineCodeHere) {
   other = program;
   EXPECT_TRUE(other.is_jit_compiled());
   EXPECT_EQ(other.run(nullptr), 1.0);
+}
+
+// Equal programs have one function, which is kept for the next; other programs have another one, and those in use stay.
+TEST(FormulaProgram, OnlyEqualProgramsShareMachineCode) {
+  const auto program_of = [](Operation operation, double constant, bool swapped, int variables = 2) {
+    ExpressionGraph graph;
+    const Expression x = graph.variable(0), y = graph.variable(1);
+    const Expression result = graph.apply(operation, x, graph.constant(constant));
+    const std::array<Expression, 2> outputs = {swapped ? y : result, swapped ? result : y};
+    return FormulaProgram(graph, outputs, variables);
+  };
+  const auto values = [](const FormulaProgram& program) {
+    const std::array<double, 3> variables = {0.1, 7.0, 9.0};
+    std::array<double, 2> outputs = {};
+    program.run(variables.data(), outputs.data());
+    return outputs;
+  };
+  const FormulaProgram first = program_of(Operation::add, 2.0, false);
+  for (int turn = 0; turn < 2; ++turn) {
+    EXPECT_THAT(values(program_of(Operation::add, 2.0, false)), ElementsAre(2.1, 7.0));
+    EXPECT_THAT(values(program_of(Operation::add, 2.0, false, 3)), ElementsAre(2.1, 7.0));
+    EXPECT_THAT(values(program_of(Operation::add, 2.0, true)), ElementsAre(7.0, 2.1));
+    EXPECT_THAT(values(program_of(Operation::multiply, 2.0, false)), ElementsAre(0.2, 7.0));
+    for (int constant = 3; constant < 500; ++constant)
+      EXPECT_THAT(values(program_of(Operation::add, constant, false)), ElementsAre(0.1 + constant, 7.0));
+  }
+  EXPECT_THAT(values(first), ElementsAre(2.1, 7.0));
 }
 
 TEST(FormulaProgram, PowersAreProductsAndRoots) {
