@@ -23,22 +23,6 @@ using Eigen::VectorXd;
 /// The largest condition of tangents whose parameters count as determined: tangents by differences have 10 digits.
 constexpr double max_condition = 1e8;
 
-/// A result of a task: whether there is one, values, slopes.
-std::vector<double> packed(const std::optional<Prediction>& prediction, std::size_t size) {
-  std::vector<double> numbers(size, 0.0);
-  if (!prediction) return numbers;
-  numbers[0] = 1.0;
-  const auto end = std::copy(prediction->values.begin(), prediction->values.end(), numbers.begin() + 1);
-  std::copy_n(prediction->slopes.data(), prediction->slopes.size(), end);
-  return numbers;
-}
-
-std::optional<Prediction> unpacked(const std::vector<double>& numbers, Eigen::Index rows, Eigen::Index columns) {
-  if (numbers[0] == 0.0) return std::nullopt;
-  return Prediction{Eigen::Map<const VectorXd>(&numbers[1], rows),
-                    Eigen::Map<const MatrixXd>(&numbers[1] + rows, rows, columns)};
-}
-
 /// "k by 1, m by 0.98": the changes of a combination, in percent of the parameters.
 std::string combination(const std::vector<FitParameter>& parameters, const VectorXd& changes) {
   std::string text;
@@ -68,17 +52,18 @@ class FitStudy final : public Study {
 
  private:
   std::optional<Failure> fit(const Case& this_case, ResultFile& file, Progress& progress, ResumableTasks& tasks) {
-    const auto search = [&](int refinement, const VectorXd& start) {
-      const FitModel model(plan_.recipe, experiment_.program(), this_case, plan_.data, plan_.parameters, refinement);
-      const std::string label = this_case.name + (refinement == 1 ? "" : ", half the step");
-      const auto predict = [&](const VectorXd& x) {
-        const std::size_t size = 1 + static_cast<std::size_t>(plan_.data.count() * (1 + x.size()));
+    const FitModel model = model_of(this_case, 1);
+    const auto search = [&](const FitModel& by, const std::string& label, const VectorXd& start) {
+      const auto predict = [&](const VectorXd& x) -> std::optional<Prediction> {
+        const auto size = static_cast<std::size_t>(plan_.data.count() * (1 + x.size()));
         std::vector<double> numbers;
-        tasks.next(this_case.name, model.steps(), size, numbers, [&](std::vector<double>& result) {
-          result = packed(model.predict(x), size);
+        tasks.next(this_case.name, by.steps(), size, numbers, [&](std::vector<double>& result) {
+          result.assign(size, std::numeric_limits<double>::quiet_NaN());
+          if (const auto found = by.predict(x)) std::copy_n(found->columns.data(), size, result.data());
           return std::nullopt;
         });
-        return unpacked(numbers, plan_.data.count(), x.size());
+        if (std::isnan(numbers.front())) return std::nullopt;
+        return Prediction{Eigen::Map<const MatrixXd>(numbers.data(), plan_.data.count(), 1 + x.size())};
       };
       return search_parameters(predict, measured(), plan_.parameters, start, plan_.options, experiment_.communicator(),
                                [&](const SearchReport& report) {
@@ -88,14 +73,12 @@ class FitStudy final : public Study {
     };
     VectorXd start(std::ssize(plan_.parameters));
     for (Eigen::Index j = 0; j < start.size(); ++j) start[j] = plan_.parameters[static_cast<std::size_t>(j)].start;
-    const FittedParameters fitted = search(1, start);
+    const FittedParameters fitted = search(model, this_case.name, start);
     if (!fitted.failure.empty()) return Failure{0, 0.0, fitted.failure};
     const std::string group = "fit/" + this_case.name;
     write(group, start, fitted, file);
     file.number(group, "exact_tangents", "1", "1 where tangents are runs of the linear problem, 0 where differences",
-                FitModel(plan_.recipe, experiment_.program(), this_case, plan_.data, plan_.parameters, 1).has_tangents()
-                    ? 1.0
-                    : 0.0);
+                model.has_tangents() ? 1.0 : 0.0);
     const FitStatistics& statistics = fitted.statistics;
     if (!(statistics.condition() <= max_condition)) {
       return Failure{
@@ -106,12 +89,16 @@ class FitStudy final : public Study {
                       combination(plan_.parameters, statistics.weakest), statistics.condition(), max_condition)};
     }
     if (plan_.halve_step) {
-      const FittedParameters halved = search(2, fitted.x);
+      const FittedParameters halved = search(model_of(this_case, 2), this_case.name + ", half the step", fitted.x);
       if (!halved.failure.empty()) return Failure{0, 0.0, "with half the step: " + halved.failure};
       write_shift(group, this_case, fitted, halved.x - fitted.x, file);
     }
-    if (plan_.repeats > 0) repeat(group, this_case, fitted, file, progress, tasks);
+    if (plan_.repeats > 0) repeat(group, this_case.name, model, fitted, file, progress, tasks);
     return std::nullopt;
+  }
+
+  FitModel model_of(const Case& this_case, int refinement) const {
+    return {plan_.recipe, experiment_.program(), this_case, plan_.data, plan_.parameters, refinement};
   }
 
   VectorXd measured() const {
@@ -150,12 +137,12 @@ class FitStudy final : public Study {
     const FitData& data = plan_.data;
     const Dimension points[] = {{"time", data.times, "s", "time"},
                                 {"observable", {}, "1", "measured function of the state", data.names}};
-    VectorXd values = fitted.prediction.values;
+    VectorXd values = fitted.prediction.values();
     for (Eigen::Index i = 0; i < values.size(); ++i) values[i] /= data.weight_at(i);
     file.array(group, {"data", "SI", "measured value", {}}, points, all_of(data.values));
     file.array(group, {"fitted", "SI", "value of the fitted run", {}}, points, all_of(values));
     file.array(group, {"residual", "1", "weighted difference of the fitted and the measured value", {}}, points,
-               all_of(fitted.prediction.values - measured()));
+               all_of(fitted.prediction.values() - measured()));
     const auto number = [&](const char* name, const char* long_name, double value) {
       file.number(group, name, "1", long_name, value);
     };
@@ -192,18 +179,17 @@ class FitStudy final : public Study {
   }
 
   /// Fits data that the fitted parameters and noise of the estimated size would give.
-  void repeat(const std::string& group, const Case& this_case, const FittedParameters& fitted, ResultFile& file,
-              Progress& progress, ResumableTasks& tasks) const {
-    const FitModel model(plan_.recipe, experiment_.program(), this_case, plan_.data, plan_.parameters, 1);
+  void repeat(const std::string& group, const std::string& name, const FitModel& model, const FittedParameters& fitted,
+              ResultFile& file, Progress& progress, ResumableTasks& tasks) const {
     const auto predict = [&](const VectorXd& x) { return model.predict(x); };
     const Eigen::Index count = fitted.x.size();
     std::vector<double> values, half_widths;
     VectorXd covered = VectorXd::Zero(count);
-    progress.begin(this_case.name + " repeated", plan_.repeats, {.name = "fit"});
+    progress.begin(name + " repeated", plan_.repeats, {.name = "fit"});
     for (std::int64_t i = 0; i < plan_.repeats; ++i) {
       std::vector<double> numbers;
       const auto fit_again = [&](std::vector<double>& result) -> std::optional<Failure> {
-        const VectorXd again = fitted.prediction.values + noise(i, fitted.statistics.deviation);
+        const VectorXd again = fitted.prediction.values() + noise(i, fitted.statistics.deviation);
         const FittedParameters repeated =
             search_parameters(predict, again, plan_.parameters, fitted.x, plan_.options, experiment_.communicator());
         result.assign(2 * static_cast<std::size_t>(count), std::numeric_limits<double>::quiet_NaN());
@@ -212,7 +198,7 @@ class FitStudy final : public Study {
         std::copy(repeated.statistics.half_width.begin(), repeated.statistics.half_width.end(), end);
         return std::nullopt;
       };
-      tasks.next(this_case.name, 5 * model.steps(), 2 * static_cast<std::size_t>(count), numbers, fit_again);
+      tasks.next(name, 5 * model.steps(), 2 * static_cast<std::size_t>(count), numbers, fit_again);
       if (tasks.was_restored()) progress.skip(i + 1);
       for (Eigen::Index j = 0; j < count; ++j) {
         const double value = numbers[static_cast<std::size_t>(j)];

@@ -227,13 +227,13 @@ TEST(MpiGradient, TangentsOfFitsAreThoseOfDifferences) {
         const auto values = [&](double size) -> VectorXd {
           VectorXd changed = x;
           changed[j] += size;
-          return model.predict_by_differences(changed)->values;
+          return model.predict_by_differences(changed)->values();
         };
-        EXPECT_LT((tangents->slopes.col(j) - derivative(values, 2e-3)).cwiseAbs().maxCoeff(),
+        EXPECT_LT((tangents->slopes().col(j) - derivative(values, 2e-3)).cwiseAbs().maxCoeff(),
                   model.has_tangents() ? 1e-10 : 1e-9)
             << paths[static_cast<std::size_t>(j)];
       }
-      EXPECT_GT(tangents->slopes.colwise().norm().minCoeff(), 1e-4);
+      EXPECT_GT(tangents->slopes().colwise().norm().minCoeff(), 1e-4);
       ++count;
     }
   }

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <string_view>
 
 #include "model/formula/phase_function.hpp"
 
@@ -26,13 +25,13 @@ constexpr std::array<std::string_view, 15> reserved_names = {"time",        "par
 constexpr std::array<std::string_view, 6> reserved_prefixes = {"energy_",   "ledger_", "snapshot",
                                                                "poincare_", "site_",   "displacement"};
 
+}  // namespace
+
 bool is_reserved_name(std::string_view name) {
   return std::find(reserved_names.begin(), reserved_names.end(), name) != reserved_names.end() ||
          std::any_of(reserved_prefixes.begin(), reserved_prefixes.end(),
                      [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
-
-}  // namespace
 
 Parameter observables_parameter() {
   Parameter observable = {.name = wildcard_key,

@@ -1,10 +1,15 @@
 // Observables given by formulas.
 #pragma once
 
+#include <string_view>
+
 #include "model/formula/scope.hpp"
 #include "model/particle_system.hpp"
 
 namespace bathline {
+
+/// Whether result files have other variables of this name.
+bool is_reserved_name(std::string_view name);
 
 /// The parameter `observables`.
 Parameter observables_parameter();

@@ -23,9 +23,7 @@ constexpr double roundoff = 1e-9;
 
 double sum_of(const SplineBasis::Values& values, const Eigen::VectorXd& numbers) {
   double sum = 0.0;
-  for (std::size_t i = 0; i < values.weights.size(); ++i) {
-    sum += values.weights[i] * numbers[values.first + static_cast<Eigen::Index>(i)];
-  }
+  for (Eigen::Index i = 0; i < values.weights.size(); ++i) sum += values.weights[i] * numbers[values.first + i];
   return sum;
 }
 
@@ -57,17 +55,18 @@ int SplineBasis::piece_at(double place) const {
 
 SplineBasis::Weights SplineBasis::values(int piece, double place, int degree) const {
   // The knots before and after the piece are those of the index `piece + degree_`.
-  Weights values = {1.0};
+  Weights values = Weights::Zero(degree + 1);
+  values[0] = 1.0;
   const int here = piece + degree_;
   for (int d = 1; d <= degree; ++d) {
     double carried = 0.0;
     for (int i = 0; i < d; ++i) {
       const double before = knot(here + 1 + i - d), after = knot(here + 1 + i);
-      const double part = values[static_cast<std::size_t>(i)] / (after - before);
-      values[static_cast<std::size_t>(i)] = carried + (after - place) * part;
+      const double part = values[i] / (after - before);
+      values[i] = carried + (after - place) * part;
       carried = (place - before) * part;
     }
-    values.push_back(carried);
+    values[d] = carried;
   }
   return values;
 }
@@ -80,18 +79,18 @@ SplineBasis::Values SplineBasis::at(double t, Side side) const {
     return {piece, values(piece, place, degree_)};
   }
   const int after = static_cast<int>(nearest);
-  if (side == Side::mean) return {after - 1, {0.5, 0.5}};
-  return {side == Side::before ? after - 1 : after, {1.0}};
+  if (side == Side::mean) return {after - 1, Weights::Constant(2, 0.5)};
+  return {side == Side::before ? after - 1 : after, Weights::Ones(1)};
 }
 
 SplineBasis::Values SplineBasis::rates_at(double t) const {
   const double place = t / end_ * pieces_;
   const int piece = piece_at(place + roundoff), here = piece + degree_;
-  Values rates{piece, Weights(static_cast<std::size_t>(degree_) + 1)};
+  Values rates{piece, Weights::Zero(degree_ + 1)};
   if (degree_ == 0) return rates;
   const Weights lower = values(piece, place, degree_ - 1);
-  for (std::size_t i = 0; i < lower.size(); ++i) {
-    const int number = static_cast<int>(i) + 1;
+  for (int i = 0; i < degree_; ++i) {
+    const int number = i + 1;
     const double slope = degree_ * lower[i] / (knot(here + number) - knot(here + number - degree_)) * (pieces_ / end_);
     rates.weights[i] -= slope;
     rates.weights[i + 1] += slope;
@@ -110,9 +109,7 @@ Eigen::VectorXd SplineBasis::interpolate(const Eigen::VectorXd& values) const {
   std::vector<Eigen::Triplet<double>> entries;
   for (int row = 0; row < size(); ++row) {
     const Values here = at(node(row), Side::mean);
-    for (int i = 0; i <= degree_; ++i) {
-      entries.emplace_back(row, here.first + i, here.weights[static_cast<std::size_t>(i)]);
-    }
+    for (int i = 0; i <= degree_; ++i) entries.emplace_back(row, here.first + i, here.weights[i]);
   }
   Eigen::SparseMatrix<double> matrix(size(), size());
   matrix.setFromTriplets(entries.begin(), entries.end());
@@ -184,10 +181,7 @@ void ControlledDrive::pull_back(double t, const Eigen::VectorXd& slopes, Eigen::
   Eigen::Index first = 0;
   for (std::size_t c = 0; c < controls_.size(); ++c) {
     const SplineBasis::Values here = controls_[c].basis.at(t, side_);
-    for (std::size_t i = 0; i < here.weights.size(); ++i) {
-      gradient[first + here.first + static_cast<Eigen::Index>(i)] +=
-          here.weights[i] * slopes[static_cast<Eigen::Index>(c)];
-    }
+    gradient.segment(first + here.first, here.weights.size()) += slopes[static_cast<Eigen::Index>(c)] * here.weights;
     first += controls_[c].numbers.size();
   }
 }
@@ -218,15 +212,6 @@ std::optional<Eigen::VectorXd> read_initial(const Section& section, const Spline
   return std::nullopt;
 }
 
-/// Controls are recorded as observables are, whose names must not be those of other variables.
-void check_observable_name(const std::string& name, const Location& where, ParticleSystem system, Mistakes& mistakes) {
-  Section table(where), holder(where);
-  table.set(name, std::string("0"), where);
-  holder.set("observables", std::vector<Section>{table}, where);
-  FormulaScope scope = phase_scope(system);
-  read_observables(holder, scope, system, mistakes);
-}
-
 std::optional<Control> read_control(const Section& section, double end, const ParticleSystem& system,
                                     Mistakes& mistakes) {
   const std::vector<std::string> coordinates = system.coordinate_names();
@@ -241,10 +226,10 @@ std::optional<Control> read_control(const Section& section, double end, const Pa
   if (!is_name(name)) {
     mistakes.add(section.where("name"),
                  fmt::format("name = \"{}\": use letters, digits and `_`, a letter first", printable(name)));
-  } else if (std::ranges::any_of(system.observables, is_observable)) {
+  } else if (is_reserved_name(name) || std::ranges::any_of(system.observables, is_observable)) {
     mistakes.add(section.where("name"), fmt::format("`{}` is recorded already; choose another name", name));
-  } else if (check_formula_name(section, "name", name, phase_scope(system), mistakes)) {
-    check_observable_name(name, section.where("name"), system, mistakes);
+  } else {
+    check_formula_name(section, "name", name, phase_scope(system), mistakes);
   }
   constexpr long max_degree = SplineBasis::max_degree, max_pieces = 10'000'000;
   const long degree = section.integer("degree"), pieces = section.integer("pieces");

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <array>
-#include <initializer_list>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -37,21 +35,7 @@ class SplineBasis {
   int size() const { return pieces_ + degree_; }
   static constexpr int max_degree = 9;
   /// Up to max_degree + 1 numbers, without memory of their own: splines are evaluated with every force.
-  class Weights {
-   public:
-    Weights(std::initializer_list<double> values) {
-      for (const double value : values) push_back(value);
-    }
-    explicit Weights(std::size_t size) : size_(size) {}
-    void push_back(double value) { values_[size_++] = value; }
-    std::size_t size() const { return size_; }
-    double operator[](std::size_t i) const { return values_[i]; }
-    double& operator[](std::size_t i) { return values_[i]; }
-
-   private:
-    std::array<double, max_degree + 1> values_ = {};
-    std::size_t size_ = 0;
-  };
+  using Weights = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, max_degree + 1, 1>;
   /// The B-splines that are not zero at time t, s: their values, and the index of the first. Beyond both ends the
   /// polynomials of the outermost pieces. At a jump, between pieces of degree 0, half of both for the mean.
   struct Values {

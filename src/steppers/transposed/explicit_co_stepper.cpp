@@ -42,7 +42,8 @@ class ExplicitCoStepper final : public CoStepper {
         mass_(run.problem.system().mass),
         inverse_mass_(mass_.cwiseInverse()) {
     const Eigen::Index size = problem_.q.size();
-    slopes_.mass = slopes_.origin = VectorXd::Zero(size);
+    state_.mass = state_.origin = Vector::Zero(size);
+    slopes_ = {state_.mass, state_.origin};
     undamped_.resize(scheme_.substeps.size());
     for (std::size_t i = 0; i < scheme_.substeps.size(); ++i) {
       const Substep& substep = scheme_.substeps[i];
@@ -66,27 +67,20 @@ class ExplicitCoStepper final : public CoStepper {
 
   std::optional<Failure> pull_back(std::int64_t steps, Costate& costate) override {
     const bool is_root = problem_.communicator().is_root();
-    State state;
     if (is_root) {
-      state.alpha = costate.alpha;
-      state.beta = costate.beta;
-      state.mass = slopes_.mass;
-      state.origin = slopes_.origin;
-      state.step = slopes_.step;
+      state_.alpha = costate.alpha;
+      state_.beta = costate.beta;
     }
     advance_in_blocks(steppers_, steps, {}, [&](int block) {
       for (std::int64_t left = is_root ? block : 0; left > 0;) {
         const std::int64_t count = std::min(left, points_.steps_at_once());
-        pull_back_on_root(count, state);
+        pull_back_on_root(count);
         left -= count;
       }
     });
     if (!is_root) return std::nullopt;
-    costate.alpha = state.alpha;
-    costate.beta = state.beta;
-    slopes_.mass = state.mass;
-    slopes_.origin = state.origin;
-    slopes_.step = state.step;
+    costate = {state_.alpha, state_.beta};
+    slopes_ = {state_.mass, state_.origin, state_.step};
     return std::nullopt;
   }
 
@@ -111,12 +105,12 @@ class ExplicitCoStepper final : public CoStepper {
   }
   static Eigen::Map<const Vector> fixed(const RecordedPath::Vector& v) { return vector(v.data(), v.size()); }
 
-  void pull_back_on_root(std::int64_t steps, State& result) {
+  void pull_back_on_root(std::int64_t steps) {
     const ForcePoints& points = points_.of_steps(step_ - steps, steps);
     forces_.begin(points);
     has_cost_ = functional_.slopes(points, cost_by_q_, cost_by_v_);
     by_force_.resize(points.q.rows(), points.q.cols());
-    State state = result;
+    State state = state_;
     Eigen::Index point = points.q.cols();
     for (std::int64_t left = steps; left > 0; --left) {
       --step_;
@@ -130,7 +124,7 @@ class ExplicitCoStepper final : public CoStepper {
       }
       if (!decaying_.empty()) decay(state);
     }
-    result = state;
+    state_ = state;
     functional_.collect(points, by_force_);
   }
 
@@ -278,6 +272,7 @@ class ExplicitCoStepper final : public CoStepper {
   PathPoints points_;
   TransposedForces forces_;
   Vector mass_, inverse_mass_;
+  State state_;
   ExplicitEnvironmentSteppers steppers_;
   std::vector<Head> heads_;
   std::vector<LumpedEnvironment*> decaying_;

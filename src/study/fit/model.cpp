@@ -197,9 +197,10 @@ std::optional<VectorXd> FitModel::values_at(const VectorXd& x) const {
 }
 
 std::optional<Prediction> FitModel::predict_by_differences(const VectorXd& x) const {
-  std::optional<VectorXd> here = values_at(x);
+  const std::optional<VectorXd> here = values_at(x);
   if (!here) return std::nullopt;
-  Prediction prediction{std::move(*here), Eigen::MatrixXd(data_.count(), x.size())};
+  Prediction prediction{Eigen::MatrixXd(data_.count(), 1 + x.size())};
+  prediction.columns.col(0) = *here;
   for (Eigen::Index j = 0; j < x.size(); ++j) {
     const FitParameter& parameter = parameters_[static_cast<std::size_t>(j)];
     const double d =
@@ -214,9 +215,9 @@ std::optional<Prediction> FitModel::predict_by_differences(const VectorXd& x) co
     const std::optional<VectorXd> one = moved(side), other = moved(is_below || is_above ? 2.0 * side : -side);
     if (!one || !other) return std::nullopt;
     if (is_below || is_above) {
-      prediction.slopes.col(j) = (4.0 * *one - 3.0 * prediction.values - *other) / (2.0 * side);
+      prediction.columns.col(1 + j) = (4.0 * *one - 3.0 * *here - *other) / (2.0 * side);
     } else {
-      prediction.slopes.col(j) = (*one - *other) / (2.0 * side);
+      prediction.columns.col(1 + j) = (*one - *other) / (2.0 * side);
     }
   }
   return prediction;
@@ -268,9 +269,10 @@ std::optional<Prediction> FitModel::predict_by_tangents(const VectorXd& x) const
   if (is_root) path.add(problem.q, problem.velocity());
   const auto states = states_of(here, problem, *make_recording_stepper(this_case.scheme, problem, here.h, path));
   if (!states) return std::nullopt;
-  std::optional<VectorXd> values = values_at(*states, problem.communicator());
+  const std::optional<VectorXd> values = values_at(*states, problem.communicator());
   if (!values) return std::nullopt;
-  Prediction prediction{std::move(*values), Eigen::MatrixXd::Zero(data_.count(), x.size())};
+  Eigen::MatrixXd columns = Eigen::MatrixXd::Zero(data_.count(), 1 + x.size());
+  columns.col(0) = *values;
   const std::vector<std::int64_t> steps = data_.steps(here.h);
   const FinishedRun run{this_case.scheme, problem, path, steps.back(), here.h};
   VectorXd gradient;
@@ -289,15 +291,14 @@ std::optional<Prediction> FitModel::predict_by_tangents(const VectorXd& x) const
       }
       for (const CostFormula& formula : data_.formulas) {
         formula.gradient((*states)[i], gradient);
-        prediction.slopes(row, j) = data_.weight_at(row) * gradient.dot(change);
+        columns(row, 1 + j) = data_.weight_at(row) * gradient.dot(change);
         ++row;
       }
     }
   }
-  Eigen::MatrixXd& slopes = prediction.slopes;
-  problem.communicator().broadcast(std::span<double>(slopes.data(), static_cast<std::size_t>(slopes.size())));
-  if (!slopes.allFinite()) return std::nullopt;
-  return prediction;
+  problem.communicator().broadcast(std::span<double>(columns.data(), static_cast<std::size_t>(columns.size())));
+  if (!columns.allFinite()) return std::nullopt;
+  return Prediction{std::move(columns)};
 }
 
 }  // namespace bathline

@@ -68,8 +68,9 @@ std::optional<Preparation> preparation_of(Recipe changed, const Program& program
 
 /// Weighted values (not differences from those measured) and their derivatives by the parameters.
 struct Prediction {
-  Eigen::VectorXd values;
-  Eigen::MatrixXd slopes;
+  Eigen::MatrixXd columns;  ///< the values, then a column for each parameter
+  auto values() const { return columns.col(0); }
+  auto slopes() const { return columns.rightCols(columns.cols() - 1); }
 };
 
 /// The values of one case of an experiment as a function of the parameters.

@@ -28,7 +28,7 @@ FittedParameters search_parameters(const Predict& predict, const VectorXd& measu
     return fitted;
   }
   // Unknowns are in units in which tangents have the norm 1 at the start.
-  VectorXd units = prediction->slopes.colwise().norm().cwiseInverse();
+  VectorXd units = prediction->slopes().colwise().norm().cwiseInverse();
   VectorXd lowest(count), highest(count);
   Bounds bounds{VectorXd(count), VectorXd(count)};
   for (Eigen::Index j = 0; j < count; ++j) {
@@ -46,8 +46,8 @@ FittedParameters search_parameters(const Predict& predict, const VectorXd& measu
     const Residuals residuals = [&](const VectorXd& z, VectorXd& values, Eigen::MatrixXd& slopes) {
       ask(parameters_at(z));
       if (!prediction) return false;
-      values = prediction->values - measured;
-      slopes = prediction->slopes * units.asDiagonal();
+      values = prediction->values() - measured;
+      slopes = prediction->slopes() * units.asDiagonal();
       return true;
     };
     const SearchLimits limits{.residual = 1e-9 * measured.norm(), .evaluations = 500};
@@ -67,7 +67,7 @@ FittedParameters search_parameters(const Predict& predict, const VectorXd& measu
   for (Eigen::Index j = 0; j < count; ++j) {
     if (scales[j] == 0.0) scales[j] = parameters[static_cast<std::size_t>(j)].scale;
   }
-  fitted.statistics = fit_statistics(fitted.prediction.values - measured, fitted.prediction.slopes, scales,
+  fitted.statistics = fit_statistics(fitted.prediction.values() - measured, fitted.prediction.slopes(), scales,
                                      options.deviation_is_known, options.confidence);
   // The search may end by round-off; the parameters are then off by less than a thousandth of their standard errors.
   const bool is_at_minimum =

@@ -12,35 +12,23 @@ namespace bathline {
 namespace {
 
 using Eigen::ArrayXd;
+using Eigen::ArrayXXd;
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-/// Sums of products over the origins of a block, by lag, and their numbers.
-struct CorrelationSums {
-  explicit CorrelationSums(Index lags) : vv(lags + 1), fv(lags + 1), count(lags + 1) {
-    for (ArrayXd* sums : {&vv, &fv, &count}) sums->setZero();
-  }
-  CorrelationSums& operator+=(const CorrelationSums& other) {
-    vv += other.vv;
-    fv += other.fv;
-    count += other.count;
-    return *this;
-  }
-  ArrayXd vv, fv, count;
-};
-
-CorrelationSums sums_of(std::span<const ThermalSeries> series, std::size_t begin, std::size_t end, Index lags) {
-  CorrelationSums sums(lags);
+/// Sums of v v and of F v over the origins of a block, by lag, and their numbers: three columns.
+ArrayXXd sums_of(std::span<const ThermalSeries> series, std::size_t begin, std::size_t end, Index lags) {
+  ArrayXXd sums = ArrayXXd::Zero(lags + 1, 3);
   for (const auto& [v, force] : series) {
     for (Index lag = 0; lag <= lags; ++lag) {
       const auto shift = static_cast<std::size_t>(lag);
       const std::size_t last = std::min(end, v.size() - shift);
       for (std::size_t i = begin; i < last; ++i) {
-        sums.vv[lag] += v[i + shift] * v[i];
-        sums.fv[lag] += force[i + shift] * v[i];
+        sums(lag, 0) += v[i + shift] * v[i];
+        sums(lag, 1) += force[i + shift] * v[i];
       }
-      sums.count[lag] += static_cast<double>(last - begin);
+      sums(lag, 2) += static_cast<double>(last - begin);
     }
   }
   return sums;
@@ -87,8 +75,8 @@ VectorXd jackknife(const std::vector<KernelEstimate>& without_one, Part part) {
   return ((blocks - 1.0) / blocks * squares).cwiseSqrt();
 }
 
-KernelEstimate estimate_from(const CorrelationSums& sums, const KernelEstimateOptions& options) {
-  return kernel_from_correlations((sums.vv / sums.count).matrix(), (sums.fv / sums.count).matrix(), options);
+KernelEstimate estimate_from(const ArrayXXd& sums, const KernelEstimateOptions& options) {
+  return kernel_from_correlations((sums.col(0) / sums.col(2)).matrix(), (sums.col(1) / sums.col(2)).matrix(), options);
 }
 
 }  // namespace
@@ -126,8 +114,8 @@ KernelEstimate kernel_from_correlations(const VectorXd& vv, const VectorXd& fv, 
 
 KernelEstimate estimate_kernel(std::span<const ThermalSeries> series, const KernelEstimateOptions& options) {
   const std::size_t length = series.front().velocity.size(), blocks = static_cast<std::size_t>(options.blocks);
-  std::vector<CorrelationSums> sums;
-  CorrelationSums all(options.lags);
+  std::vector<ArrayXXd> sums;
+  ArrayXXd all = ArrayXXd::Zero(options.lags + 1, 3);
   for (std::size_t b = 0; b < blocks; ++b) {
     sums.push_back(sums_of(series, length * b / blocks, length * (b + 1) / blocks, options.lags));
     all += sums.back();
@@ -135,7 +123,7 @@ KernelEstimate estimate_kernel(std::span<const ThermalSeries> series, const Kern
   KernelEstimate estimate = estimate_from(all, options);
   std::vector<KernelEstimate> without_one;
   for (std::size_t left_out = 0; left_out < blocks; ++left_out) {
-    CorrelationSums rest(options.lags);
+    ArrayXXd rest = ArrayXXd::Zero(options.lags + 1, 3);
     for (std::size_t b = 0; b < blocks; ++b) {
       if (b != left_out) rest += sums[b];
     }

@@ -121,15 +121,15 @@ std::optional<Failure> AdjointRun::run(const ParticleSystem& system, std::option
         {stops_[i], static_cast<double>(stops_[i]) * step_, problem_->q, problem_->velocity(), problem_->work});
   }
   if (is_root) sum_costs();
-  keep_records();
   return std::nullopt;
 }
 
-void AdjointRun::keep_records() {
-  records_.clear();
+std::vector<PathRecord> AdjointRun::records() const {
+  std::vector<PathRecord> records;
   for (const PathRecord& state : states_) {
-    if (state.step % every_ == 0 || state.step == case_.steps) records_.push_back(state);
+    if (state.step % every_ == 0 || state.step == case_.steps) records.push_back(state);
   }
+  return records;
 }
 
 std::optional<Failure> AdjointRun::advance(Stepper& stepper, std::int64_t from, std::int64_t to) {
@@ -200,8 +200,7 @@ void AdjointRun::sum_running_cost(std::int64_t from, std::int64_t to) {
 
 void AdjointRun::sum_costs() {
   cost_value_ = running_sum_;
-  const PathRecord& end = states_.back();
-  if (cost_.final) cost_value_ += cost_.final->value(variables(end.time, end.q, end.v));
+  if (cost_.final) cost_value_ += cost_.final->value(variables(end().time, end().q, end().v));
   for (const PathRecord& state : states_) {
     const std::optional<std::size_t> measured = measured_at(state.step);
     if (measured) cost_value_ += cost_.mismatch->cost(*measured, variables(state.time, state.q, state.v));
@@ -233,7 +232,7 @@ std::optional<Failure> AdjointRun::pull_back(const VectorXd& at_end, CostGradien
   };
   if (is_root) {
     costate = {VectorXd::Zero(size), VectorXd::Zero(size)};
-    if (at_end.size() > 0) add(states_.back(), at_end);
+    if (at_end.size() > 0) add(end(), at_end);
   }
   Problem environments = experiment_.make_problem(case_, step_, case_.closed, experiment_.system());
   environments.prepare(experiment_.seed());
@@ -256,7 +255,6 @@ std::optional<Failure> AdjointRun::pull_back(const VectorXd& at_end, CostGradien
       to = from;
     }
   }
-  keep_records();
   gradient.constants.setZero(static_cast<Eigen::Index>(constants_.size()));
   for (Eigen::Index i = 0; i < gradient.constants.size(); ++i) {
     auto failure = find_slope(constants_[static_cast<std::size_t>(i)], gradient.constants[i]);

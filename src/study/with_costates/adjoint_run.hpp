@@ -71,8 +71,10 @@ class AdjointRun final : private PathFunctional {
   std::optional<Failure> run(const ParticleSystem& system, std::optional<double> step = std::nullopt);
   /// J of the last run, on rank 0.
   double cost() const { return cost_value_; }
+  /// The end of the last run, on rank 0.
+  const PathRecord& end() const { return states_.back(); }
   /// The records, the last of them the end; with costates after `pull_back`. On rank 0.
-  const std::vector<PathRecord>& records() const { return records_; }
+  std::vector<PathRecord> records() const;
 
   /// The gradient of J + f, f a function of the end with the derivatives `at_end` by all variables of costs; empty
   /// where there is none. @note Collective.
@@ -89,7 +91,6 @@ class AdjointRun final : private PathFunctional {
   FinishedRun finished() const { return {case_.scheme, *problem_, *path_, case_.steps, step_, is_end_free_}; }
   /// The index among the measured times of a stop, if it is one.
   std::optional<std::size_t> measured_at(std::int64_t step) const;
-  void keep_records();
   /// The state of a run between two steps, on this rank.
   struct Snapshot {
     Eigen::VectorXd q, p;
@@ -126,7 +127,7 @@ class AdjointRun final : private PathFunctional {
   std::int64_t segment_here_ = 0;  // the one whose path is there
   std::vector<Snapshot> snapshots_;
   std::optional<RecordedPath> path_;
-  std::vector<PathRecord> states_, records_;  // at all stops; those that are recorded
+  std::vector<PathRecord> states_;  // at all stops
   double cost_value_ = 0.0, running_sum_ = 0.0;
   double growth_ = 0.0;
   CostGradient* gradient_ = nullptr;

@@ -107,10 +107,7 @@ double ControlProblem::end_of(const VectorXd& x) const {
   return plan_.free_end ? x[size() - 1] : case_.step * static_cast<double>(case_.steps);
 }
 
-VectorXd ControlProblem::at_end() const {
-  const PathRecord& end = run_.records().back();
-  return run_.variables(end.time, end.q, end.v);
-}
+VectorXd ControlProblem::at_end() const { return run_.variables(run_.end().time, run_.end().q, run_.end().v); }
 
 SearchReport ControlProblem::search(const SearchPoint& start, const SearchProgress& progress) {
   return search_on_root(

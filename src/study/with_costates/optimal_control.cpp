@@ -244,11 +244,13 @@ SteppedOptimum OptimalControlStudy::measure(const ControlProblem& problem, const
   if (!experiment_.communicator().is_root()) return {};
   SteppedOptimum optimum{report.value + report.point.multipliers.dot(problem.errors()), report.residual, {}};
   const auto controls = problem.controls_with(report.point.x);
+  std::vector<double> values;
   for (const PathRecord& record : problem.last_run().records()) {
     VectorXd here = control_of_costate(plan_, controls->controls(), record);
     if (here.size() == 0) here = controls->values(record.time);
-    optimum.controls.insert(optimum.controls.end(), here.begin(), here.end());
+    values.insert(values.end(), here.begin(), here.end());
   }
+  optimum.controls = Eigen::Map<const VectorXd>(values.data(), std::ssize(values));
   return optimum;
 }
 

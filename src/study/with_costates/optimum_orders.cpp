@@ -2,37 +2,23 @@
 // Tested by tests/costates/optimal_control_test.cpp.
 #include "study/with_costates/optimum_orders.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "study/theory/measured_order.hpp"
 
 namespace bathline {
 
-namespace {
-
-/// The largest difference of the controls.
-double distance(const SteppedOptimum& a, const SteppedOptimum& b) {
-  double largest = 0.0;
-  for (std::size_t i = 0; i < a.controls.size(); ++i) {
-    largest = std::max(largest, std::abs(a.controls[i] - b.controls[i]));
-  }
-  return largest;
-}
-
-}  // namespace
-
 void write_orders(ResultFile& file, const std::string& name, const std::vector<double>& steps, double end,
                   std::span<const SteppedOptimum> optima, std::span<const SteppedOptimum> reference) {
   Measured all[] = {{"cost", "1", "least cost"}, {"control", "N", "control of the costates"}};
   const SteppedOptimum &exact = reference.back(), &check = reference[reference.size() - 2];
-  const SteppedOptimum zero{0.0, 0.0, std::vector<double>(exact.controls.size())};
+  const auto largest = [](const Eigen::VectorXd& controls) { return controls.lpNorm<Eigen::Infinity>(); };
   for (const SteppedOptimum& optimum : optima) {
     for (Measured& measured : all) measured.errors.begin_step();
     all[0].errors.add(std::abs(optimum.cost - exact.cost), std::abs(exact.cost), 1,
                       std::abs(check.cost - exact.cost) + std::pow(optimum.residual, 2) + std::pow(exact.residual, 2));
-    all[1].errors.add(distance(optimum, exact), distance(exact, zero), 1,
-                      distance(check, exact) + optimum.residual + exact.residual);
+    all[1].errors.add(largest(optimum.controls - exact.controls), largest(exact.controls), 1,
+                      largest(check.controls - exact.controls) + optimum.residual + exact.residual);
   }
   const std::string group = "optimal-control/" + name;
   const Dimension step[] = {{"step", steps, "s", "time step"}};

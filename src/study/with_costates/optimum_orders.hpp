@@ -1,6 +1,7 @@
 // The order of optima: their costs and controls over a list of steps against a reference.
 #pragma once
 
+#include <Eigen/Core>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,9 +12,9 @@ namespace bathline {
 
 /// The optimum of an integrator with one step.
 struct SteppedOptimum {
-  double cost = 0.0;                  ///< where the conditions hold exactly, to first order by their multipliers
-  double residual = 0.0;              ///< of the search
-  std::vector<double> controls = {};  ///< at times that all steps have in common, N
+  double cost = 0.0;              ///< where the conditions hold exactly, to first order by their multipliers
+  double residual = 0.0;          ///< of the search
+  Eigen::VectorXd controls = {};  ///< at times that all steps have in common, N
 };
 
 /// Writes, for an integrator, the errors of its optima over `steps`, s, from the largest to the smallest, and their
