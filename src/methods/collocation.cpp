@@ -10,8 +10,10 @@
 // Tested by tests/properties/order_test.cpp.
 #include <Eigen/LU>
 #include <limits>
+#include <map>
 
 #include "methods/catalogue.hpp"
+#include "methods/stability_boundary.hpp"
 #include "methods/tableau.hpp"
 
 namespace bathline {
@@ -47,20 +49,6 @@ bool grows(const PartitionedRungeKutta& s, double x) {
   return b * c > 0.0;
 }
 
-/// The lowest h omega above which oscillations grow.
-double find_stability_boundary(const PartitionedRungeKutta& scheme) {
-  constexpr double stride = 1e-4, highest = 100.0;
-  double x = stride;
-  while (x < highest && !grows(scheme, x)) x += stride;
-  if (x >= highest) return infinity;
-  double stable = x - stride, unstable = x;
-  for (int i = 0; i < 60; ++i) {
-    const double middle = 0.5 * (stable + unstable);
-    (grows(scheme, middle) ? unstable : stable) = middle;
-  }
-  return stable;
-}
-
 int stages_of(const Section& options) { return static_cast<int>(options.integer("stages")); }
 
 MethodProperties common() {
@@ -80,10 +68,22 @@ MethodProperties gauss_properties(const Section& options) {
   return result;
 }
 
+/// The lowest h omega above which oscillations grow. The search takes a tenth of a second, and every check of a case
+/// asks for it.
+double lobatto_limit(int stages) {
+  static std::map<int, double> known;
+  const auto [entry, is_new] = known.try_emplace(stages);
+  if (is_new) {
+    const PartitionedRungeKutta scheme = lobatto(stages);
+    entry->second = find_stability_boundary([&](double x) { return grows(scheme, x); }, 1e-4, 100.0);
+  }
+  return entry->second;
+}
+
 MethodProperties lobatto_properties(const Section& options) {
   MethodProperties result = common();
   result.order = 2 * stages_of(options) - 2;
-  result.imaginary_axis_limit = find_stability_boundary(lobatto(stages_of(options)));
+  result.imaginary_axis_limit = lobatto_limit(stages_of(options));
   return result;
 }
 

@@ -11,6 +11,8 @@
 // On damped systems a kick consists of two halves that are adjoint to each other, so that S stays symmetric and
 // compositions keep their order. Splittings assume that a kick is an exact flow, which these are to order 2 only.
 #include <cmath>
+#include <memory>
+#include <optional>
 
 #include "methods/catalogue.hpp"
 #include "methods/splitting.hpp"
@@ -36,8 +38,11 @@ MethodProperties properties_of(const ExplicitScheme& scheme, int order, int orde
 Method method_of(CatalogueEntry entry, const ExplicitScheme& scheme, int order, int order_damped = 0) {
   return {std::move(entry),
           [=](const Section&) { return Scheme(scheme); },
-          // The limits are computed on request only: computing them takes tens of milliseconds.
-          [=](const Section&) { return properties_of(scheme, order, order_damped); },
+          // The limits are computed on the first request: computing them takes tens of milliseconds.
+          [=, known = std::make_shared<std::optional<MethodProperties>>()](const Section&) {
+            if (!*known) *known = properties_of(scheme, order, order_damped);
+            return **known;
+          },
           Method::Domain::mechanical,
           {},
           {.takes_noise = true,

@@ -6,7 +6,7 @@ import unittest
 import h5py
 import numpy as np
 
-from program import OSCILLATOR, ask, changed, checkpoints_of, run, variables, write_recipe
+from program import OSCILLATOR, ask, changed, checkpoints_of, variables, write_recipe
 from resume_test import BATH, LINE, ResumeTest
 
 # So short that its matched end has lost energy before the checkpoint.
@@ -37,7 +37,7 @@ class EveryIntegratorTest(ResumeTest):
             cases = cls.cases[first::count]
             result = cls.folder / f"{first}-of-{count}.h5"
             recipe = write_recipe(result.with_suffix(".toml"), cls.recipe_of(cases))
-            outcome = run(["run", recipe, "--progress", "none", "-o", result])
+            outcome = ask(["run", recipe, "--progress", "none", "-o", result])
             if outcome.code != 0:
                 raise AssertionError(outcome.text)
             yield cases, result

@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <set>
+#include <utility>
 
 #include "method_cases.hpp"
 
@@ -64,6 +66,17 @@ TEST(MethodCatalogue, StatesWhichMethodsSupportContactSystems) {
   EXPECT_EQ(methods().find("herglotz")->domain, Method::Domain::contact);
   EXPECT_EQ(methods().find("exact")->domain, Method::Domain::both);
   EXPECT_EQ(methods().find("rk4")->domain, Method::Domain::mechanical);
+}
+
+// The pair with two stages is the Stoermer-Verlet method; with three, oscillations grow above h omega = 2 sqrt(2).
+// Limits are searched once and known from then on.
+TEST(MethodCatalogue, LimitsOfLobattoAreThoseOfItsStagesHoweverOftenTheyAreAsked) {
+  for (int turn = 0; turn < 2; ++turn) {
+    for (const auto& [name, limit] : {std::pair("lobatto(stages=2)", 2.0), {"lobatto(stages=3)", std::sqrt(8.0)}}) {
+      const MethodCase& method = method_case(name);
+      EXPECT_NEAR(method.method->properties(method.options).imaginary_axis_limit, limit, 1e-12) << name;
+    }
+  }
 }
 
 TEST(MethodCatalogue, TimeCentredIsTheMiddleOfTheGammaFamily) {
