@@ -7,6 +7,7 @@
                                           experiments/reproduce draws
 """
 
+import functools
 import json
 import os
 import re
@@ -51,9 +52,20 @@ GALLERY = {
 }
 
 
+@functools.cache
+def program():
+    """One process for all commands, which ends with this one."""
+    return subprocess.Popen([PROGRAM, "serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
 def printed(*arguments):
-    """The standard output of the program."""
-    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, check=True).stdout
+    """The standard output of a command of the program."""
+    program().stdin.write(f"{{arguments = {json.dumps([str(word) for word in arguments])}}}\n")
+    program().stdin.flush()
+    reply = json.loads(program().stdout.readline())
+    if reply["code"] != 0:
+        sys.exit(f"bathline {' '.join(arguments)}: {reply['messages']}")
+    return reply["output"]
 
 
 # --- the reference ----------------------------------------------------------------------------------------------------

@@ -24,6 +24,7 @@
 #include "driver/checkpoints.hpp"
 #include "driver/json_text.hpp"
 #include "driver/run.hpp"
+#include "parallel/sleeping_barrier.hpp"
 #include "recipe/mistakes.hpp"
 #include "recipe/command_request.hpp"
 
@@ -140,7 +141,10 @@ class CapturedOutput {
 
 int execute(const std::string& line, LiveSession& live, const Program& program) {
   const std::optional<CommandRequest> request = parse_request(line);
-  if (!request || request->arguments.empty() || request->arguments.front() == "serve") {
+  const auto is_this_command = [](const std::vector<std::string>& arguments) {
+    return arguments.front() == "serve" && arguments.back() != "--help";
+  };
+  if (!request || request->arguments.empty() || is_this_command(request->arguments)) {
     spdlog::error("a request is a table such as {{folder = \"/tmp\", arguments = [\"list\"]}} on one line");
     return exit_code::usage;
   }
@@ -172,6 +176,7 @@ int serve(const Program& program) {
   LiveSession live;
   for (;;) {
     const std::optional<std::string> next = world.is_root() ? requests->next() : std::nullopt;
+    sleeping_barrier(world);
     if (!world.broadcast(next.has_value())) return exit_code::complete;
     const int code = execute(world.broadcast(next.value_or("")), live, program);
     log->sinks() = sinks;  // without the log file of the request

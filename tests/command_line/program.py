@@ -163,26 +163,22 @@ class Server:
 
 
 @lru_cache(None)
-def server():
-    """The process of `ask`, which ends with the tests."""
-    one = Server()
+def server(ranks=None):
+    """The process of `ask` on some ranks, which ends with the tests."""
+    one = Server(ranks)
     atexit.register(one.close)
     return one
 
 
 def ask(arguments, ranks=None, patience=PATIENCE, cwd=".", **options):
-    """As `run`, but what needs neither ranks nor options is executed by a process for all commands."""
-    if ranks is not None or options:
+    """As `run`, but what needs no options is executed by a process for all commands."""
+    if options:
         return run(arguments, ranks, patience, cwd=cwd, **options)
-    return server().ask(arguments, patience, cwd)
-
-
-def ask_all(commands, ranks):
-    """The outcomes of commands that one process on several ranks executes."""
-    one = Server(ranks)
-    outcomes = [one.ask(command) for command in commands]
-    one.close()
-    return outcomes
+    try:
+        return server(ranks).ask(arguments, patience, cwd)
+    except AssertionError:
+        server.cache_clear()  # it has ended
+        raise
 
 
 def resolved(recipe):
@@ -321,8 +317,8 @@ class FolderTest(unittest.TestCase):
         paths = [write_recipe(self.folder / f"{name}-{index}.toml", recipe) for index, recipe in enumerate(recipes)]
         results = [path.with_suffix(".h5") for path in paths]
         runs = [["run", path, "-o", result, "--progress", "none"] for path, result in zip(paths, results)]
-        for outcome in ask_all(runs, ranks):
-            self.assert_code(outcome, 0)
+        for arguments in runs:
+            self.assert_code(ask(arguments, ranks), 0)
         return results
 
     def must(self, arguments, code=0, **options):
@@ -345,7 +341,7 @@ class FolderTest(unittest.TestCase):
     def assert_all_resume(self, checkpoints, ranks=None):
         """Copies of results resumed from their checkpoints, by one process, have the bits of the results."""
         copies = [self.copy_of(result, checkpoint) for result, checkpoint in checkpoints]
-        outcomes = ask_all([["resume", copy, "--progress", "none"] for _, copy in copies], ranks)
+        outcomes = [ask(["resume", copy, "--progress", "none"], ranks) for _, copy in copies]
         for (result, checkpoint), (copied, _), outcome in zip(checkpoints, copies, outcomes):
             with self.subTest(checkpoint.name, ranks=ranks):
                 self.assert_code(outcome, 0)

@@ -6,7 +6,7 @@ import unittest
 import h5py
 import numpy as np
 
-from program import FolderTest, ask_all, changed, run, variables, write_recipe
+from program import FolderTest, ask, changed, run, variables, write_recipe
 
 RANKS = (1, 2, 3, 5)
 
@@ -145,7 +145,7 @@ class RanksTest(FolderTest):
             files = {name: cls.folder / f"{name}-{ranks}.h5" for name in recipes}
             runs = [["run", paths[name], "-o", file, "--progress", "none"] for name, file in files.items()]
             # One rank needs no launcher, which would double the time.
-            for (name, file), outcome in zip(files.items(), ask_all(runs, ranks if ranks > 1 else None)):
+            for (name, file), outcome in zip(files.items(), [ask(one, ranks if ranks > 1 else None) for one in runs]):
                 if outcome.code != 0:
                     raise AssertionError(f"{name} on {ranks} ranks: exit code {outcome.code}: {outcome.text}")
                 results[name].append(file)

@@ -20,7 +20,6 @@ from program import (
     OSCILLATOR,
     FolderTest,
     ask,
-    ask_all,
     changed,
     checkpoints_of,
     command_of,
@@ -178,7 +177,7 @@ class ResumeTest(FolderTest):
             _, copy = copies()
             change_checkpoint(copy, change)
             cases.append((copy, message, expected))
-        outcomes = ask_all([["resume", copy, "--progress", "none"] for copy, _, _ in cases], ranks=2)
+        outcomes = [ask(["resume", copy, "--progress", "none"], ranks=2) for copy, _, _ in cases]
         for (_, message, expected), outcome in zip(cases, outcomes):
             with self.subTest(message):
                 self.assert_code(outcome, expected)
@@ -820,7 +819,7 @@ class RefusedTest(ResumeTest):
                 if left[name] is not None:
                     Path(result).write_bytes(left[name])
             commands = [["resume", copy, "--progress", "none"] for _, copy in copies.values()]
-            outcomes = ask_all(commands, ranks)
+            outcomes = [ask(command, ranks) for command in commands]
             for (name, (result, copy)), outcome in zip(copies.items(), outcomes):
                 with self.subTest(name, ranks=ranks):
                     self.assert_code(outcome, 0)

@@ -4,6 +4,7 @@
 #include "course.hpp"
 #include "model/line/explicit/skewed_tile.hpp"
 #include "on_rank_zero.hpp"
+#include "rank_subset.hpp"
 #include "self_world.hpp"
 #include "test_world.hpp"
 
@@ -18,6 +19,7 @@ class MpiLineExplicit : public testing::TestWithParam<int> {
 };
 
 TEST_P(MpiLineExplicit, EqualsTheReference) {
+  RankSubset lines(3);
   for (const FarEnd far_end : {FarEnd::fixed, FarEnd::free, FarEnd::matched}) {
     // On one rank the last three leave 0, 1 and 2 sites for a third tile.
     constexpr std::int64_t tiles = 2 * tile_capacity;
@@ -25,6 +27,7 @@ TEST_P(MpiLineExplicit, EqualsTheReference) {
                                      128L, 129L, 256L, 257L, 500L, 9000L, 9001L, tiles, tiles + 1, tiles + 2}) {
       for (const int axes : {1, 2}) {
         if (axes == 2 && sites > 500 && far_end != FarEnd::matched) continue;
+        if (!lines.takes_next()) continue;
         SCOPED_TRACE(testing::Message() << this_case().name << ", far end " << static_cast<int>(far_end) << ", "
                                         << sites << " sites, " << axes << " axes");
         const LineConstants constants = constants_with(far_end);
