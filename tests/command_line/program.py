@@ -130,11 +130,13 @@ class Server:
     def __init__(self, ranks=None):
         self._errors, self._said = tempfile.TemporaryFile("w+"), ""
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": self._errors}
+        # mpirun ends its ranks when it is terminated, but not when it is killed.
         self._process = subprocess.Popen(command_of(["serve"], ranks), env=MPI_SETTINGS | os.environ, text=True, **pipes)
+        self._stop = self._process.kill if ranks is None else self._process.terminate
 
     def ask(self, arguments, patience=PATIENCE, cwd="."):
         """The outcome of a command."""
-        watchdog = threading.Timer(patience, self._process.kill)
+        watchdog = threading.Timer(patience, self._stop)
         watchdog.start()
         request = {"folder": os.path.abspath(cwd), "arguments": [*map(str, arguments)]}
         self._process.stdin.write("{" + ", ".join(f"{key} = {json.dumps(value)}" for key, value in request.items()) + "}\n")
@@ -143,7 +145,7 @@ class Server:
         watchdog.cancel()
         if not reply:
             self._process.wait()
-            raise AssertionError(f"the program hung or ended, with exit code {self._process.returncode}: {arguments}\n{self.errors()}")
+            raise AssertionError(f"the program hangs, or ended with exit code {self._process.returncode}: {arguments}\n{self.errors()}")
         reply = json.loads(reply)
         lines = [(line["level"], "{level}: {message}\n".format(**line)) for line in reply["messages"]]
         self._said += "".join(line for level, line in lines if level != "info")
