@@ -130,22 +130,27 @@ class Server:
     def __init__(self, ranks=None):
         self._errors, self._said = tempfile.TemporaryFile("w+"), ""
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": self._errors}
-        # mpirun ends its ranks when it is terminated, but not when it is killed.
         self._process = subprocess.Popen(command_of(["serve"], ranks), env=MPI_SETTINGS | os.environ, text=True, **pipes)
-        self._stop = self._process.kill if ranks is None else self._process.terminate
+        self._ranks, self._is_late = ranks, False
+
+    def _give_up(self):
+        self._is_late = True
+        # mpirun ends its ranks when it is terminated, but not when it is killed.
+        self._process.kill() if self._ranks is None else self._process.terminate()
 
     def ask(self, arguments, patience=PATIENCE, cwd="."):
         """The outcome of a command."""
-        watchdog = threading.Timer(patience, self._stop)
+        watchdog = threading.Timer(patience, self._give_up)
         watchdog.start()
         request = {"folder": os.path.abspath(cwd), "arguments": [*map(str, arguments)]}
         self._process.stdin.write("{" + ", ".join(f"{key} = {json.dumps(value)}" for key, value in request.items()) + "}\n")
         self._process.stdin.flush()
         reply = self._process.stdout.readline()
         watchdog.cancel()
-        if not reply:
-            self._process.wait()
-            raise AssertionError(f"the program hangs, or ended with exit code {self._process.returncode}: {arguments}\n{self.errors()}")
+        if self._is_late or not reply:
+            self._process.communicate()
+            what = f"hangs: no end within {patience} s" if self._is_late else f"ended with exit code {self._process.returncode}"
+            raise AssertionError(f"{what}: {arguments}\n{self.errors()}")
         reply = json.loads(reply)
         lines = [(line["level"], "{level}: {message}\n".format(**line)) for line in reply["messages"]]
         self._said += "".join(line for level, line in lines if level != "info")
@@ -176,10 +181,12 @@ def ask(arguments, ranks=None, patience=PATIENCE, cwd=".", **options):
     """As `run`, but what needs no options is executed by a process for all commands."""
     if options:
         return run(arguments, ranks, patience, cwd=cwd, **options)
+    one = server(ranks)
     try:
-        return server(ranks).ask(arguments, patience, cwd)
-    except AssertionError:
-        server.cache_clear()  # it has ended
+        return one.ask(arguments, patience, cwd)
+    except AssertionError:  # it has ended
+        atexit.unregister(one.close)
+        server.cache_clear()
         raise
 
 
