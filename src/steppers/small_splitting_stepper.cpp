@@ -116,7 +116,7 @@ class EnvironmentCouplings {
     }
   }
   /// Computes the heads of particles at `q`.
-  void find_heads(const FixedVector<N>& q, const FixedVector<N>& velocity) {
+  [[gnu::always_inline]] void find_heads(const FixedVector<N>& q, const FixedVector<N>& velocity) {
     for (Coupled& coupling : couplings_) {
       if (coupling.first >= 0) {
         for (int axis = 0; axis < coupling.axes; ++axis) {
