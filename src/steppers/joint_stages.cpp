@@ -64,7 +64,7 @@ class SnesJointStages final : public JointStages {
     evaluate(x_.data(), residual.data());
     SnesSolver::Report report = solver_->solve(x_, round_off());
     evaluate(x_.data(), residual.data());
-    if (particles_ != nullptr) report = particles_->finish(report, velocities);
+    if (particles_ != nullptr) particles_->finish(report, velocities);
     return report;
   }
 

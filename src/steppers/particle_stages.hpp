@@ -47,8 +47,9 @@ class ParticleStages {
   virtual void residual(const StageForces& environment_forces, const Eigen::VectorXd& x, Eigen::VectorXd& residual) = 0;
   /// Its derivative at the last x. Throws std::logic_error where particles are so many that it is sparse.
   virtual void matrix(Eigen::MatrixXd& matrix) = 0;
-  /// Completes the step with the x of the last residual, where `report` says that it is the solution.
-  virtual SnesSolver::Report finish(SnesSolver::Report report, Eigen::VectorXd& velocities) = 0;
+  /// Completes the step with the x of the last residual, where `report` says that it is the solution; a step that is
+  /// rejected changes it.
+  virtual void finish(SnesSolver::Report& report, Eigen::VectorXd& velocities) = 0;
 };
 
 /// `problem` must outlive it. For few unknowns all sizes are known at compile time and nothing is allocated. Newton's

@@ -44,7 +44,7 @@ class StageEquations : public ParticleStages {
   SnesSolver::Report step(const StageForces& environment_forces, Eigen::VectorXd& velocities) final;
   void begin(const StageForces& environment_forces, Eigen::VectorXd& x) final;
   void residual(const StageForces& environment_forces, const Eigen::VectorXd& x, Eigen::VectorXd& residual) final;
-  SnesSolver::Report finish(SnesSolver::Report report, Eigen::VectorXd& velocities) final;
+  void finish(SnesSolver::Report& report, Eigen::VectorXd& velocities) final;
 
   // The equations, for the solvers of derived classes.
   void evaluate(const Unknowns& x, Unknowns& residual);
@@ -211,7 +211,9 @@ template <int N, int S, int MaxN, int MaxS>
 SnesSolver::Report StageEquations<N, S, MaxN, MaxS>::step(const StageForces& environment_forces,
                                                           Eigen::VectorXd& velocities) {
   prepare(environment_forces);
-  return finish(solve(), velocities);
+  SnesSolver::Report report = solve();
+  finish(report, velocities);
+  return report;
 }
 
 template <int N, int S, int MaxN, int MaxS>
@@ -238,18 +240,17 @@ void StageEquations<N, S, MaxN, MaxS>::residual(const StageForces& environment_f
 }
 
 template <int N, int S, int MaxN, int MaxS>
-SnesSolver::Report StageEquations<N, S, MaxN, MaxS>::finish(SnesSolver::Report report, Eigen::VectorXd& velocities) {
+void StageEquations<N, S, MaxN, MaxS>::finish(SnesSolver::Report& report, Eigen::VectorXd& velocities) {
   const auto fail = [&](const std::string& reason) {
     report.converged = false;
     report.is_iteration_failure = false;
     report.reason = reason;
-    return report;
   };
   // Newton's method may converge although L is degenerate at a stage.
   if (lagrangian_ != nullptr) {
     if (const std::optional<std::string> reason = degenerate_stage()) return fail(*reason);
   }
-  if (!report.converged) return report;
+  if (!report.converged) return;
   if (contact_stages_ && !contact_stages_->has_positive_factors()) {
     return fail("the step is too large for dL/dz: the factor of the contact form would change its sign");
   }
@@ -262,14 +263,13 @@ SnesSolver::Report StageEquations<N, S, MaxN, MaxS>::finish(SnesSolver::Report r
     problem_.p /= contact_stages_->final_factor();
     problem_.z += contact_stages_->action_increment();
   }
-  if (lagrangian_ == nullptr) return report;
+  if (lagrangian_ == nullptr) return;
   problem_.v = v_.col(stages() - 1);
   LegendreTransform& legendre = *problem_.legendre();
   const double end = problem_.clock.at(1.0);
   if (const auto reason = legendre.find_velocity(problem_.q, problem_.p, end, problem_.z, problem_.v)) {
     return fail(*reason);
   }
-  return report;
 }
 
 template <int N, int S, int MaxN, int MaxS>
