@@ -67,10 +67,21 @@ constexpr FormulaFunction functions[] = {
      "straight lines, which go on for one interval at both ends and have no value beyond"},
 };
 
-/// A function of SLEEF with a plain type: SLEEF's have attributes that function pointers lack.
+// SLEEF's functions of registers have the bits of those of numbers and take two thirds of their time.
+#if defined(__AVX__)
+#define BATHLINE_SLEEF(name) Sleef_cinz_##name##d4_u10avx
+__m256d in_register(double a) { return _mm256_set1_pd(a); }
+double first(__m256d a) { return _mm256_cvtsd_f64(a); }
+#else
+#define BATHLINE_SLEEF(name) Sleef_cinz_##name##d1_u10purec
+double in_register(double a) { return a; }
+double first(double a) { return a; }
+#endif
+
+/// A function of SLEEF with a plain type.
 template <auto function>
 double value(double a) {
-  return function(a);
+  return first(function(in_register(a)));
 }
 
 constexpr double no_value = std::numeric_limits<double>::quiet_NaN();
@@ -130,42 +141,42 @@ double (*elementary_function(Operation operation))(double) {
   // Not those of the C library, which selects an implementation by processor, with different last bits.
   switch (operation) {
     case exponential:
-      return value<Sleef_cinz_expd1_u10purec>;
+      return value<BATHLINE_SLEEF(exp)>;
     case logarithm:
-      return value<Sleef_cinz_logd1_u10purec>;
+      return value<BATHLINE_SLEEF(log)>;
     case sine:
-      return [](double a) { return Sleef_cinz_sincosd1_u10purec(a).x; };
+      return [](double a) { return first(BATHLINE_SLEEF(sincos)(in_register(a)).x); };
     case cosine:
-      return [](double a) { return Sleef_cinz_sincosd1_u10purec(a).y; };
+      return [](double a) { return first(BATHLINE_SLEEF(sincos)(in_register(a)).y); };
     case tangent:
-      return value<Sleef_cinz_tand1_u10purec>;
+      return value<BATHLINE_SLEEF(tan)>;
     case arcsine:
-      return value<Sleef_cinz_asind1_u10purec>;
+      return value<BATHLINE_SLEEF(asin)>;
     case arccosine:
-      return value<Sleef_cinz_acosd1_u10purec>;
+      return value<BATHLINE_SLEEF(acos)>;
     case arctangent:
-      return value<Sleef_cinz_atand1_u10purec>;
+      return value<BATHLINE_SLEEF(atan)>;
     case hyperbolic_sine:
-      return value<Sleef_cinz_sinhd1_u10purec>;
+      return value<BATHLINE_SLEEF(sinh)>;
     case hyperbolic_cosine:
-      return value<Sleef_cinz_coshd1_u10purec>;
+      return value<BATHLINE_SLEEF(cosh)>;
     case hyperbolic_tangent:
-      return value<Sleef_cinz_tanhd1_u10purec>;
+      return value<BATHLINE_SLEEF(tanh)>;
     default:
       return nullptr;
   }
 }
 
 double sine_and_cosine(double a, double* cosine) {
-  const Sleef_double_2 both = Sleef_cinz_sincosd1_u10purec(a);
-  *cosine = both.y;
-  return both.x;
+  const auto both = BATHLINE_SLEEF(sincos)(in_register(a));
+  *cosine = first(both.y);
+  return first(both.x);
 }
 
 double evaluate_function(Operation operation, double a, double b) {
   switch (operation) {
     case power:
-      return Sleef_cinz_powd1_u10purec(a, b);
+      return first(BATHLINE_SLEEF(pow)(in_register(a), in_register(b)));
     case minimum:
       return a <= b || std::isnan(a) ? a : b;
     case maximum:
@@ -179,7 +190,7 @@ double evaluate_function(Operation operation, double a, double b) {
     case square_root:
       return std::sqrt(a);
     case arctangent2:
-      return Sleef_cinz_atan2d1_u10purec(a, b);
+      return first(BATHLINE_SLEEF(atan2)(in_register(a), in_register(b)));
     case bessel_j:
       return bessel_on_both_sides(std::cyl_bessel_j, a, b);
     case bessel_y:
