@@ -205,12 +205,10 @@ double product_error(const Make& make, const ParticleSystem& system, const Metho
   EXPECT_TRUE(end_of(make(nullptr), method.scheme, start, &path, h).allFinite());
   const FinishedRun run{method.scheme, problem, path, steps, h};
   const bool is_root = problem.communicator().is_root();
-  Preparation given{system, [&](const ParticleSystem& linear) { return make(&linear); }};
-  given.system.q0 = change.head(n);
-  given.system.v0 = change.tail(n).cwiseQuotient(system.mass);
-  TangentRun tangent(run, given, [](const ForcePoints& points, Eigen::MatrixXd& forces) {
-    forces.setZero(points.q.rows(), points.q.cols());
-  });
+  const Preparation given{system, [&](const ParticleSystem& linear) { return make(&linear); }};
+  const PathChange start_alone{change.head(n), change.tail(n).cwiseQuotient(system.mass),
+                               Eigen::MatrixXd::Zero(n, is_root ? static_cast<Eigen::Index>(path.points()) - 1 : 0)};
+  TangentRun tangent(run, start_alone, given);
   NoCost none;
   const auto co_stepper = make_co_stepper(run, environments, none);
   Costate costate;

@@ -193,7 +193,7 @@ double LumpedEnvironment::pull(double x, const Eigen::VectorXd& w, Eigen::Vector
   pulls = to_head_.cwiseProduct(Eigen::VectorXd::Constant(w.size(), x) - w);
   if (nonlinear_springs_) nonlinear_springs_(x, w, pulls);
   const double head_force = -pulls.sum();
-  pulls -= stiffness_ * w;
+  if (stiffness_.nonZeros() > 0) pulls -= stiffness_ * w;
   return head_force;
 }
 
@@ -213,7 +213,13 @@ EnvironmentEnergy LumpedEnvironment::energy(std::span<const double> head) {
 
 void LumpedEnvironment::force(std::span<const double> head, std::span<double> force) const {
   Eigen::VectorXd pulls;
-  for (std::size_t axis = 0; axis < axes_.size(); ++axis) force[axis] = pull(head[axis], axes_[axis].w, pulls);
+  for (std::size_t axis = 0; axis < axes_.size(); ++axis) {
+    const Eigen::VectorXd& w = axes_[axis].w;
+    // The sum within `pull`, of which nothing else is needed.
+    force[axis] = nonlinear_springs_
+                      ? pull(head[axis], w, pulls)
+                      : -to_head_.cwiseProduct(Eigen::VectorXd::Constant(w.size(), head[axis]) - w).sum();
+  }
 }
 
 double LumpedEnvironment::apply_exact_flow(double t, double, std::span<const double> numbers, Axis& axis) const {

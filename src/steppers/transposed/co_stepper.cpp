@@ -183,15 +183,18 @@ const ForcePoints& PathPoints::of_steps(std::int64_t first, std::int64_t steps) 
   return points_;
 }
 
-VectorXd forces_of_particles(const Problem& problem, const VectorXd& q, const VectorXd& v, double t) {
-  VectorXd forces(q.size()), more(q.size());
-  problem.system().potential->gradient(q, forces);
-  forces = -forces;
-  problem.drag(q, v, more);
-  forces += more;
-  if (!problem.system().is_driven()) return forces;
-  problem.applied(q, v, t, more);
-  return forces + more;
+const VectorXd& ForceOfParticles::at(const Problem& problem, const ForcePoints& points, Index point) {
+  q_ = points.q.col(point);
+  v_ = points.v.col(point);
+  problem.system().potential->gradient(q_, force_);
+  force_ = -force_;
+  more_.resize(q_.size());
+  problem.drag(q_, v_, more_);
+  force_ += more_;
+  if (!problem.system().is_driven()) return force_;
+  problem.applied(q_, v_, points.t[point], more_);
+  force_ += more_;
+  return force_;
 }
 
 std::unique_ptr<CoStepper> make_co_stepper(const FinishedRun& run, Problem& environments, PathFunctional& functional) {

@@ -103,9 +103,15 @@ class PathPoints {
   ForcePoints points_;
 };
 
-/// The forces on the particles at a point, without those of stepped environments.
-Eigen::VectorXd forces_of_particles(const Problem& problem, const Eigen::VectorXd& q, const Eigen::VectorXd& v,
-                                    double t);
+/// The force on the particles at a point, without those of stepped environments.
+class ForceOfParticles {
+ public:
+  /// Valid until the next call.
+  const Eigen::VectorXd& at(const Problem& problem, const ForcePoints& points, Eigen::Index point);
+
+ private:
+  Eigen::VectorXd q_, v_, force_, more_;
+};
 
 /// Why the steps of a scheme have no pull-back, a sentence without its subject, the method; nothing where they have.
 std::optional<std::string> why_no_pull_back(const Scheme& scheme);

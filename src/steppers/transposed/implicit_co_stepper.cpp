@@ -198,9 +198,7 @@ class ImplicitCoStepper final : public CoStepper {
       mass_slopes -= (h_ * b_[i]) * B.col(i).cwiseProduct(v);
       if (is_end_free_) {
         const VectorXd La = alpha + h_ * (A * a_.row(i).transpose());
-        slopes_.step +=
-            b_[i] *
-            (La.dot(v) + by_force.dot(forces_of_particles(problem_, here_->q.col(first + i), v, here_->t[first + i])));
+        slopes_.step += b_[i] * (La.dot(v) + by_force.dot(force_of_particles_.at(problem_, *here_, first + i)));
         if (magnetic_.size() > 0)
           slopes_.step += b_[i] * v.dot(magnetic_ * (beta + h_ * (B * mean_.row(i).transpose())));
       }
@@ -231,6 +229,7 @@ class ImplicitCoStepper final : public CoStepper {
   PathPoints points_;
   const ForcePoints* here_ = nullptr;  // those of the current steps
   TransposedForces forces_;
+  ForceOfParticles force_of_particles_;
   MatrixXd magnetic_;  // (B J)^T, empty without a field
   std::vector<std::unique_ptr<ImplicitEnvironmentStepper>> steppers_;
   std::vector<StageResponse> responses_;

@@ -22,12 +22,12 @@ class RecordedPath {
 
   /// The velocities before a kick are stored only where they are not those after the last one.
   void add(const State& q, const State& v_before, const State& v) {
-    double* to = std::copy(q.begin(), q.end(), append());
-    to = std::copy(v.begin(), v.end(), to);
-    if (has_gyrations()) std::copy(v_before.begin(), v_before.end(), to);
+    values_.insert(values_.end(), q.begin(), q.end());
+    values_.insert(values_.end(), v.begin(), v.end());
+    if (has_gyrations()) values_.insert(values_.end(), v_before.begin(), v_before.end());
   }
   /// Adds points, whose numbers, those of q before those of v, are to be written to the address; without gyrations.
-  double* append(std::size_t points = 1) {
+  double* append(std::size_t points) {
     values_.resize(values_.size() + points * stride_);
     return values_.data() + values_.size() - points * stride_;
   }

@@ -223,36 +223,42 @@ std::optional<Prediction> FitModel::predict_by_differences(const VectorXd& x) co
   return prediction;
 }
 
-std::optional<TangentRun> FitModel::tangent_by(Eigen::Index j, const VectorXd& x, const FinishedRun& run,
-                                               const ChangedCase& here) const {
+std::optional<PathChange> FitModel::change_by(Eigen::Index j, const VectorXd& x, const FinishedRun& run,
+                                              const ChangedCase& here) const {
   const FitParameter& parameter = parameters_[static_cast<std::size_t>(j)];
   const std::vector<Eigen::Index>& formulas = formulas_[static_cast<std::size_t>(j)];
+  const ParticleSystem& system = run.problem.system();
   if (forces_ && formulas.size() == parameter.places.size()) {
-    Preparation start{here.experiment.system(), [&](const ParticleSystem& system) { return here.prepared(system); }};
-    start.system.q0.setZero();
-    start.system.v0.setZero();
+    const VectorXd zero = VectorXd::Zero(system.size());
+    PathChange change{zero, zero, Eigen::MatrixXd()};
+    if (!run.problem.communicator().is_root()) return change;
+    change.forces.setZero(zero.size(), static_cast<Eigen::Index>(run.path.points()) - 1);
     const CostVariables variables(here.experiment.system(), here.recipe.system);
+    const auto controls = controls_of(system);
     const auto count = std::ssize(variables.parameter_names());
-    return TangentRun(run, start,
-                      [=, this, controls = controls_of(run.problem.system()), states = Eigen::MatrixXd(),
-                       by_parameter = Eigen::MatrixXd()](const ForcePoints& points, Eigen::MatrixXd& forces) mutable {
-                        variables.set(points.q, points.v, points.t, controls.get(), states);
-                        forces_->by_parameter(states, by_parameter);
-                        forces.setZero(points.q.rows(), points.q.cols());
-                        for (Eigen::Index i = 0; i < forces.rows(); ++i) {
-                          for (const Eigen::Index formula : formulas) {
-                            forces.row(i) += by_parameter.col(i * count + formula).transpose();
-                          }
-                        }
-                      });
+    PathPoints path(run);
+    Eigen::MatrixXd states, by_parameter;
+    for (std::int64_t step = 0; step < run.steps; step += path.steps_at_once()) {
+      const ForcePoints& points = path.of_steps(step, std::min(path.steps_at_once(), run.steps - step));
+      variables.set(points.q, points.v, points.t, controls.get(), states);
+      forces_->by_parameter(states, by_parameter);
+      auto forces = change.forces.middleCols(step * path.count(), points.t.size());
+      for (Eigen::Index i = 0; i < forces.rows(); ++i) {
+        for (const Eigen::Index formula : formulas) {
+          forces.row(i) += by_parameter.col(i * count + formula).transpose();
+        }
+      }
+    }
+    return change;
   }
-  ChangedNumber number{x[j], parameter.scale, "", parameter.lower, parameter.upper};
+  ChangedNumber number{x[j], parameter.scale, "", false, parameter.lower, parameter.upper};
   for (const NumberAt& place : parameter.places) {
+    number.is_of_system = number.is_of_system || place.environment().empty();
     if (!place.environment().empty() && !run.problem.environments().empty()) {
       number.environment = place.environment();
     }
   }
-  return TangentRun::by(run, number, [&](double value) {
+  return change_on_path(run, number, [&](double value) {
     VectorXd changed = x;
     changed[j] = value;
     return preparation_of(recipe_at(changed), program_, refinement_);
@@ -275,17 +281,20 @@ std::optional<Prediction> FitModel::predict_by_tangents(const VectorXd& x) const
   columns.col(0) = *values;
   const std::vector<std::int64_t> steps = data_.steps(here.h);
   const FinishedRun run{this_case.scheme, problem, path, steps.back(), here.h};
+  const Preparation start{here.experiment.system(),
+                          [&](const ParticleSystem& system) { return here.prepared(system); }};
   VectorXd gradient;
   for (Eigen::Index j = 0; j < x.size(); ++j) {
-    std::optional<TangentRun> tangent = tangent_by(j, x, run, here);
-    if (!tangent) return std::nullopt;
+    const std::optional<PathChange> path_change = change_by(j, x, run, here);
+    if (!path_change) return std::nullopt;
+    TangentRun tangent(run, *path_change, start);
     Eigen::Index row = 0;
     for (std::size_t i = 0; i < steps.size(); ++i) {
       const std::int64_t ahead = steps[i] - (i > 0 ? steps[i - 1] : 0);
-      if (ahead > 0 && tangent->advance(ahead)) return std::nullopt;
+      if (ahead > 0 && tangent.advance(ahead)) return std::nullopt;
       if (!is_root) continue;
       VectorXd change = VectorXd::Zero((*states)[i].size());
-      change.head(2 * problem.q.size()) << tangent->q(), tangent->v();
+      change.head(2 * problem.q.size()) << tangent.q(), tangent.v();
       for (const Eigen::Index formula : formulas_[static_cast<std::size_t>(j)]) {
         change[first_parameter_ + formula] = 1.0;
       }

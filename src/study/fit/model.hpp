@@ -99,10 +99,10 @@ class FitModel {
 
  private:
   std::optional<Prediction> predict_by_tangents(const Eigen::VectorXd& x) const;
-  /// The derivatives of a run by parameter `j`; nothing where a recipe with another value has mistakes.
+  /// What parameter `j` changes on the path of a run; nothing where a recipe with another value has mistakes.
   /// @note Collective.
-  std::optional<TangentRun> tangent_by(Eigen::Index j, const Eigen::VectorXd& x, const FinishedRun& run,
-                                       const ChangedCase& here) const;
+  std::optional<PathChange> change_by(Eigen::Index j, const Eigen::VectorXd& x, const FinishedRun& run,
+                                      const ChangedCase& here) const;
   /// The variables of costs at the times of the data, on rank 0; nothing where the run fails. @note Collective.
   std::optional<std::vector<Eigen::VectorXd>> states_of(const ChangedCase& here, Problem& problem,
                                                         Stepper& stepper) const;

@@ -234,6 +234,10 @@ std::optional<Failure> AdjointRun::pull_back(const VectorXd& at_end, CostGradien
     costate = {VectorXd::Zero(size), VectorXd::Zero(size)};
     if (at_end.size() > 0) add(end(), at_end);
   }
+  if (is_root && !constants_.empty()) {
+    last_point_ = static_cast<Eigen::Index>(path_->points()) - 1;
+    by_force_.resize(size, last_point_);
+  }
   Problem environments = experiment_.make_problem(case_, step_, case_.closed, experiment_.system());
   environments.prepare(experiment_.seed());
   const std::unique_ptr<CoStepper> co_stepper = make_co_stepper(finished(), environments, *this);
@@ -257,7 +261,7 @@ std::optional<Failure> AdjointRun::pull_back(const VectorXd& at_end, CostGradien
   }
   gradient.constants.setZero(static_cast<Eigen::Index>(constants_.size()));
   for (Eigen::Index i = 0; i < gradient.constants.size(); ++i) {
-    auto failure = find_slope(constants_[static_cast<std::size_t>(i)], gradient.constants[i]);
+    auto failure = find_slope(constants_[static_cast<std::size_t>(i)], costate, gradient.constants[i]);
     if (failure) return failure;
   }
   gradient_ = nullptr;
@@ -296,6 +300,10 @@ bool AdjointRun::slopes(const ForcePoints& points, MatrixXd& by_q, MatrixXd& by_
 void AdjointRun::collect(const ForcePoints& points, const MatrixXd& by_force) {
   const ControlledDrive* controls = controls_.get();
   const Eigen::Index parameters = gradient_->parameters.size(), count = points.t.size();
+  if (!constants_.empty()) {
+    last_point_ -= count;
+    by_force_.middleCols(last_point_, count) = by_force;
+  }
   if (controls != nullptr) by_control_.resize(static_cast<Eigen::Index>(controls->controls().size()));
   for (Eigen::Index i = count; controls != nullptr && i-- > 0;) {
     for (Eigen::Index c = 0; c < by_control_.size(); ++c) {
@@ -315,35 +323,20 @@ void AdjointRun::differentiate_by(const Recipe& recipe, std::vector<NumberAt> co
   if (constants.empty()) return;
   recipe_ = recipe_of(recipe, case_);
   constants_ = std::move(constants);
-  segment_ = std::max<std::int64_t>(case_.steps, 1);  // tangents need all of the path
+  segment_ = std::max<std::int64_t>(case_.steps, 1);  // their forces are those along all of the path
 }
 
-std::optional<Failure> AdjointRun::find_slope(const NumberAt& constant, double& slope) {
-  const ChangedNumber number{.value = constant.value(), .environment = constant.environment()};
-  std::optional<TangentRun> tangent = TangentRun::by(finished(), number, [&](double value) {
+std::optional<Failure> AdjointRun::find_slope(const NumberAt& constant, const Costate& at_start, double& slope) {
+  const ChangedNumber number{.value = constant.value(), .environment = constant.environment(), .is_of_system = false};
+  const std::optional<PathChange> change = change_on_path(finished(), number, [&](double value) {
     Recipe changed = *recipe_;
     constant.set(changed, value);
     return preparation_of(std::move(changed), experiment_.program(), 1);
   });
-  if (!tangent) return Failure{0, 0.0, "a number beside that of " + constant.environment() + " is invalid"};
-  const Eigen::Index n = problem_->q.size();
-  PathPoints path(finished());
-  for (std::size_t i = 0; i < stops_.size(); ++i) {
-    const std::int64_t from = i > 0 ? stops_[i - 1] : 0;
-    if (std::optional<Failure> failure = tangent->advance(stops_[i] - from)) return failure;
-    if (!problem_->communicator().is_root()) continue;
-    const VectorXd at_stop = slopes_at(i);
-    if (at_stop.size() > 0) slope += at_stop.head(n).dot(tangent->q()) + at_stop.segment(n, n).dot(tangent->v());
-    for (std::int64_t step = from; cost_.running && step < stops_[i];) {
-      const std::int64_t steps = std::min(path.steps_at_once(), stops_[i] - step);
-      MatrixXd by_q, by_v;
-      const ForcePoints& points = path.of_steps(step, steps);
-      slopes(points, by_q, by_v);
-      const auto [q, v] = tangent->at_points(step, steps);
-      slope += (by_q.cwiseProduct(q) + by_v.cwiseProduct(v)).colwise().sum().dot(points.weight);
-      step += steps;
-    }
-  }
+  if (!change) return Failure{0, 0.0, "a number beside that of " + constant.environment() + " is invalid"};
+  if (!problem_->communicator().is_root()) return std::nullopt;
+  slope = change->forces.cwiseProduct(by_force_).sum() +
+          at_start.beta.dot(problem_->system().mass.cwiseProduct(change->v0));
   return std::nullopt;
 }
 

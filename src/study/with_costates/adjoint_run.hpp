@@ -62,7 +62,7 @@ class AdjointRun final : private PathFunctional {
   /// A run of a case, recorded every `every` steps. All arguments must outlive it.
   AdjointRun(const Experiment& experiment, const Case& this_case, const PathCost& cost, std::int64_t every);
 
-  /// Adds these constants to the gradients, by tangents, four runs for each.
+  /// Adds these constants to the gradients, by four runs of the environments alone for each.
   void differentiate_by(const Recipe& recipe, std::vector<NumberAt> constants);
   /// Adds the end to the gradients, of runs that are autonomous and have no sites.
   void differentiate_by_end() { is_end_free_ = true; }
@@ -111,8 +111,8 @@ class AdjointRun final : private PathFunctional {
   /// The derivatives of the final cost and the mismatch at a stop by the variables of costs; empty
   /// where there are none. On rank 0.
   Eigen::VectorXd slopes_at(std::size_t stop) const;
-  /// slope += dJ/dconstant, on rank 0. @note Collective.
-  std::optional<Failure> find_slope(const NumberAt& constant, double& slope);
+  /// dJ/dconstant from the costates, on rank 0. @note Collective.
+  std::optional<Failure> find_slope(const NumberAt& constant, const Costate& at_start, double& slope);
 
   const Experiment& experiment_;
   const Case& case_;
@@ -133,6 +133,8 @@ class AdjointRun final : private PathFunctional {
   CostGradient* gradient_ = nullptr;
   std::optional<Recipe> recipe_;
   std::vector<NumberAt> constants_;
+  Eigen::MatrixXd by_force_;                         // of all points of the path, where there are constants
+  Eigen::Index last_point_ = 0;                      // the first one that is there
   std::shared_ptr<const ControlledDrive> controls_;  // of the run
   // Of the points of the path that are at hand, a row for each: the variables of costs, the running cost and its
   // slopes.
