@@ -134,7 +134,7 @@ class FitStudy final : public Study {
     for (Eigen::Index i = 0; i < statistics.singular_values.size(); ++i) index.values.push_back(double(i));
     file.array(group, {"singular_values", "1", "singular values of the tangents, with columns of norm 1", {}},
                std::span(&index, 1), all_of(statistics.singular_values));
-    const FitData& data = plan_.data;
+    const MeasuredValues& data = plan_.data;
     const Dimension points[] = {{"time", data.times, "s", "time"},
                                 {"observable", {}, "1", "measured function of the state", data.names}};
     VectorXd values = fitted.prediction.values();

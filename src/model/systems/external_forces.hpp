@@ -1,7 +1,6 @@
 // External forces that every system can have.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 

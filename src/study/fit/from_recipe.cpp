@@ -18,20 +18,6 @@ namespace {
 
 using Eigen::VectorXd;
 
-/// Numbers at `key`, one for all observables or one for each.
-VectorXd read_by_observable(const Section& study, const char* key, std::size_t count, Mistakes& mistakes) {
-  const std::vector<double>& numbers = study.numbers(key);
-  VectorXd all(static_cast<Eigen::Index>(count));
-  if (numbers.size() != 1 && numbers.size() != count) {
-    mistakes.add(study.where(key), fmt::format("{} has {} numbers: must be one, or {}, one for each formula of "
-                                               "`observe`",
-                                               key, numbers.size(), count));
-    throw InvalidValue();
-  }
-  for (std::size_t i = 0; i < count; ++i) all[static_cast<Eigen::Index>(i)] = numbers[numbers.size() == 1 ? 0 : i];
-  return all;
-}
-
 /// The interval of a parameter, by the bounds of its key and its own.
 void read_bounds(const Section& section, FitParameter& parameter, Mistakes& mistakes) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -108,73 +94,6 @@ void refuse_thermal_starts(const Experiment& experiment, Mistakes& mistakes) {
 
 }  // namespace
 
-FitData read_fit_data(Section study, const Experiment& experiment, const CostVariables& variables, FitData::Use use,
-                      Mistakes& mistakes) {
-  if (!study.has("observe")) {
-    mistakes.add(study.where("data_file"), "data_file: give `observe` as well, the formulas that were measured");
-    throw InvalidValue();
-  }
-  keep_texts_of_files(study, experiment.communicator());
-  FitData data;
-  data.names = study.texts("observe");
-  const std::size_t count = data.names.size();
-  const std::size_t before = mistakes.count();
-  if (count == 0) mistakes.add(study.where("observe"), "observe = []: name at least one measured formula");
-  if (study.has("sigma") && study.has("weights")) {
-    mistakes.add(study.where("weights"), "`weights` are relative and `sigma` is absolute; leave one of them out");
-  }
-  if (mistakes.count() > before) throw InvalidValue();
-  data.weights = study.has("sigma")     ? read_by_observable(study, "sigma", count, mistakes).cwiseInverse().eval()
-                 : study.has("weights") ? read_by_observable(study, "weights", count, mistakes).cwiseSqrt().eval()
-                                        : VectorXd::Ones(static_cast<Eigen::Index>(count)).eval();
-  if (count > 1 && !study.has("sigma") && !study.has("weights")) {
-    mistakes.add(study.where("observe"), "several observables need `sigma`, their standard deviations, or `weights`");
-    throw InvalidValue();
-  }
-  const TableForm form{.row = "measurements",
-                       .first = {"time", "s", Bound::nonnegative},
-                       .second = {"value", "in the order of `observe`", Bound::any},
-                       .rising = true,
-                       .columns = 1 + count};
-  const std::string& name = study.text("data_file");
-  try {
-    const std::vector<std::vector<double>> columns = read_columns(study, name, form);
-    data.times = columns[0];
-    data.values.resize(static_cast<Eigen::Index>(columns[0].size() * count));
-    for (std::size_t i = 0; i < columns[0].size(); ++i) {
-      for (std::size_t j = 0; j < count; ++j) data.values[static_cast<Eigen::Index>(i * count + j)] = columns[j + 1][i];
-    }
-  } catch (const std::runtime_error& error) {
-    mistakes.add(study.where("data_file"), fmt::format("data_file = \"{}\": {}", name, error.what()));
-    throw InvalidValue();
-  }
-  for (const Case& this_case : experiment.cases()) {
-    const double end = static_cast<double>(this_case.steps) * this_case.step;
-    if (data.times.back() <= end * (1.0 + 1e-9)) continue;
-    mistakes.add(study.where("data_file"), fmt::format("data_file = \"{}\": the last time {} is after the end {} of "
-                                                       "the run; set `end` in [time] accordingly",
-                                                       name, data.times.back(), end));
-    throw InvalidValue();
-  }
-  for (const Case& this_case : experiment.cases()) {
-    const auto between = std::ranges::find_if_not(
-        data.times, [&](double time) { return use == FitData::Use::fit || whole_steps(time, this_case.step); });
-    if (between == data.times.end()) continue;
-    mistakes.add(study.where("data_file"),
-                 fmt::format("data_file: the time {} is no whole number of steps {} of {}; the study `fit` takes any "
-                             "times",
-                             *between, this_case.step, this_case.name));
-    throw InvalidValue();
-  }
-  for (std::size_t i = 0; i < count; ++i) {
-    std::optional<CostFormula> formula =
-        CostFormula::read(study, "observe", variables, experiment.system(), mistakes, i, use == FitData::Use::cost);
-    if (!formula) throw InvalidValue();
-    data.formulas.push_back(std::move(*formula));
-  }
-  return data;
-}
-
 FitPlan read_fit_plan(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
   FitPlan plan{recipe, {}, {}, {}};
   for (Section* section : {&plan.recipe.system, &plan.recipe.study}) {
@@ -184,7 +103,7 @@ FitPlan read_fit_plan(const Recipe& recipe, const Experiment& experiment, Mistak
   const Section& study = plan.recipe.study;
   completes([&] {
     const CostVariables variables(experiment.system(), plan.recipe.system);
-    plan.data = read_fit_data(study, experiment, variables, FitData::Use::fit, mistakes);
+    plan.data = read_measured_values(study, experiment, variables, false, mistakes);
   });
   for (const Section& section : study.tables("parameters")) {
     completes([&] { plan.parameters.push_back(read_parameter(section, recipe, experiment.program(), mistakes)); });
@@ -214,22 +133,6 @@ FitPlan read_fit_plan(const Recipe& recipe, const Experiment& experiment, Mistak
   completes([&] { refuse_thermal_starts(experiment, mistakes); });
   if (mistakes.empty()) query_minimiser_options();
   return plan;
-}
-
-std::vector<Parameter> data_parameters(bool is_required) {
-  std::vector<Parameter> parameters = {
-      optional("data_file", ValueType::text, "",
-               "name of a file with measured values: in every line a time in s, in increasing order, and the value of "
-               "each formula of `observe`"),
-      optional("observe", ValueType::texts, "",
-               "what was measured: formulas in the coordinates, the velocities (with `_dot`), `t` and the `parameters` "
-               "of the system"),
-      optional("sigma", ValueType::numbers, "",
-               "standard deviations of the measured values, one for all or one for each formula", Bound::positive),
-      optional("weights", ValueType::numbers, "",
-               "in place of `sigma`: weights of the squares, inverse variances up to a factor", Bound::positive)};
-  parameters[0].required = parameters[1].required = is_required;
-  return parameters;
 }
 
 std::vector<Parameter> fit_parameters() {

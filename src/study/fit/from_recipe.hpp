@@ -9,7 +9,7 @@ namespace bathline {
 
 struct FitPlan {
   Recipe recipe;  ///< with the texts of its files
-  FitData data;
+  MeasuredValues data;
   std::vector<FitParameter> parameters;
   FitOptions options;
   bool halve_step = true;
@@ -17,14 +17,6 @@ struct FitPlan {
 };
 
 std::vector<Parameter> fit_parameters();
-
-/// `data_file`, `observe`, `sigma` and `weights`, of which the first two may be required.
-std::vector<Parameter> data_parameters(bool is_required);
-
-/// The measured values that these keys of a section describe, with formulas in `variables`. Adds mistakes, and throws
-/// InvalidValue after them. @note Collective.
-FitData read_fit_data(Section study, const Experiment& experiment, const CostVariables& variables, FitData::Use use,
-                      Mistakes& mistakes);
 
 /// Adds a mistake for everything that is wrong; the plan is valid only without any. Reads files, and lets PETSc query
 /// the options of the search. @note Collective.

@@ -15,38 +15,6 @@ namespace bathline {
 
 using Eigen::VectorXd;
 
-std::optional<std::int64_t> whole_steps(double time, double h) {
-  const double steps = time / h, nearest = std::round(steps);
-  if (std::abs(steps - nearest) > 1e-9 * std::max(1.0, nearest)) return std::nullopt;
-  return static_cast<std::int64_t>(nearest);
-}
-
-std::vector<std::int64_t> FitData::steps(double h) const {
-  std::vector<std::int64_t> steps;
-  for (const double time : times) steps.push_back(std::llround(time / h));
-  return steps;
-}
-
-double FitData::residual(std::size_t time, std::size_t formula, const VectorXd& variables) const {
-  const auto index = static_cast<Eigen::Index>(formula);
-  const double measured = values[static_cast<Eigen::Index>(time) * weights.size() + index];
-  return weights[index] * (formulas[formula].value(variables) - measured);
-}
-
-double FitData::cost(std::size_t time, const VectorXd& variables) const {
-  double sum = 0.0;
-  for (std::size_t i = 0; i < formulas.size(); ++i) sum += 0.5 * std::pow(residual(time, i, variables), 2);
-  return sum;
-}
-
-void FitData::add_gradient(std::size_t time, const VectorXd& variables, VectorXd& slopes) const {
-  VectorXd gradient;
-  for (std::size_t i = 0; i < formulas.size(); ++i) {
-    formulas[i].gradient(variables, gradient);
-    slopes += (weights[static_cast<Eigen::Index>(i)] * residual(time, i, variables)) * gradient;
-  }
-}
-
 Recipe recipe_of(Recipe recipe, const Case& this_case) {
   recipe.integrators = {this_case.options};
   recipe.claims.clear();
@@ -75,7 +43,7 @@ std::optional<Preparation> preparation_of(Recipe changed, const Program& program
                      [other](const ParticleSystem& system) { return other->prepared(system); }};
 }
 
-FitModel::FitModel(Recipe recipe, const Program& program, const Case& this_case, const FitData& data,
+FitModel::FitModel(Recipe recipe, const Program& program, const Case& this_case, const MeasuredValues& data,
                    std::vector<FitParameter> parameters, int refinement)
     : program_(program),
       data_(data),

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "driver/experiment.hpp"
-#include "model/variation/cost.hpp"
 #include "recipe/number_at.hpp"
 #include "steppers/transposed/tangent_run.hpp"
+#include "study/measured_values.hpp"
 
 namespace bathline {
 
@@ -21,32 +21,6 @@ struct FitParameter {
   double scale = 1.0;  ///< its size where it is not larger, for differences
   double lower, upper;
 };
-
-/// Measured values of functions of the state.
-struct FitData {
-  std::vector<double> times;       ///< s, increasing
-  std::vector<std::string> names;  ///< the formulas
-  std::vector<CostFormula> formulas;
-  Eigen::VectorXd weights;  ///< of one value each: the inverse of its standard deviation, perhaps up to a factor
-  Eigen::VectorXd values;   ///< of all functions at one time after the other
-  Eigen::Index count() const { return values.size(); }
-  double weight_at(Eigen::Index i) const { return weights[i % weights.size()]; }
-  /// The steps of length h, s, after which the values were measured, rounded.
-  std::vector<std::int64_t> steps(double h) const;
-  /// Half the squares of the weighted differences at the time with an index, of formulas at these variables of costs.
-  double cost(std::size_t time, const Eigen::VectorXd& variables) const;
-  /// slopes += its derivatives by these variables.
-  void add_gradient(std::size_t time, const Eigen::VectorXd& variables, Eigen::VectorXd& slopes) const;
-  /// Whether values are fitted or are a cost, of smooth formulas after whole steps.
-  enum class Use { fit, cost };
-
- private:
-  /// The weighted difference of a formula from what was measured.
-  double residual(std::size_t time, std::size_t formula, const Eigen::VectorXd& variables) const;
-};
-
-/// How many steps of h a time is, s; nothing where they are no whole number within round-off.
-std::optional<std::int64_t> whole_steps(double time, double h);
 
 /// A recipe with one case alone and without claims.
 Recipe recipe_of(Recipe recipe, const Case& this_case);
@@ -84,7 +58,7 @@ class FitModel {
  public:
   /// `program` and `data` must outlive it. Steps are those of the case, divided by `refinement`; `recipe` has the texts
   /// of its files. @note Collective.
-  FitModel(Recipe recipe, const Program& program, const Case& this_case, const FitData& data,
+  FitModel(Recipe recipe, const Program& program, const Case& this_case, const MeasuredValues& data,
            std::vector<FitParameter> parameters, int refinement);
 
   const std::vector<FitParameter>& parameters() const { return parameters_; }
@@ -114,7 +88,7 @@ class FitModel {
   bool supports_tangents(const Experiment& experiment) const;
 
   const Program& program_;
-  const FitData& data_;
+  const MeasuredValues& data_;
   std::vector<FitParameter> parameters_;
   int refinement_;
   Recipe recipe_;  // of this case alone

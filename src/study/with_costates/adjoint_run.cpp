@@ -14,6 +14,7 @@
 #include "model/lumped/lumped.hpp"
 #include "parallel/memory_budget.hpp"
 #include "steppers/transposed/tangent_run.hpp"
+#include "study/fit/model.hpp"
 #include "study/shared_checks.hpp"
 
 namespace bathline {
@@ -32,7 +33,11 @@ std::optional<PathCost> PathCost::read(const Recipe& recipe, const Experiment& e
   read_key("final_cost", cost.final);
   read_key("running_cost", cost.running);
   if (study.has("data_file")) {
-    completes([&] { cost.mismatch = read_fit_data(study, experiment, variables, FitData::Use::cost, mistakes); });
+    completes([&] {
+      MeasuredValues values = read_measured_values(study, experiment, variables, true, mistakes);
+      refuse_times_between_steps(values, study, experiment, mistakes);
+      cost.mismatch = std::move(values);
+    });
   }
   if (!study.has("final_cost") && !study.has("running_cost") && !study.has("data_file")) {
     mistakes.add(study.where("kind"),

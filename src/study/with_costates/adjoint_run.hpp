@@ -13,7 +13,7 @@
 #include "model/variation/cost.hpp"
 #include "recipe/number_at.hpp"
 #include "steppers/transposed/co_stepper.hpp"
-#include "study/fit/from_recipe.hpp"
+#include "study/measured_values.hpp"
 
 namespace bathline {
 
@@ -23,7 +23,7 @@ struct PathCost {
   CostVariables variables;
   ParameterForces forces;
   std::optional<CostFormula> final, running;
-  std::optional<FitData> mismatch = {};
+  std::optional<MeasuredValues> mismatch = {};
   double path_memory = 0.0;  ///< largest memory for a whole path, bytes
 
   /// Reads `final_cost`, `running_cost` and `data_file` of the study, of which at least one must be there, and

@@ -45,7 +45,7 @@ using Iteration = std::array<double, 4>;
 
 /// The best of several searches.
 struct Optimum {
-  SearchReport report = {.value = std::numeric_limits<double>::quiet_NaN()};
+  SearchReport report = {.point = {}, .value = std::numeric_limits<double>::quiet_NaN(), .reason = {}};
   std::vector<double> costs = {};       ///< by start; NaN without convergence
   std::vector<Iteration> history = {};  ///< on rank 0
 };
