@@ -84,6 +84,8 @@ std::optional<TemperaturesInTime> temperatures_in_time(const std::vector<std::un
 
 void Problem::set_damping(Eigen::MatrixXd damping) {
   damping_ = std::move(damping);
+  constexpr Eigen::Index many = 16;
+  if (damping_.rows() > many) sparse_damping_ = damping_.sparseView(0.0, 0.0);
   is_damped_ = !damping_.isZero(0.0) || drag_force() != nullptr;
 }
 
@@ -141,7 +143,7 @@ void Problem::forces(const Eigen::VectorXd& position, const Eigen::VectorXd& v, 
   if (!coupled_friction_.dampers().empty()) {  // which may be left out of the drag
     coupled_friction_.value(position, v, clock.at(0.0), displacement_);
     forces += displacement_;
-    forces.noalias() -= damping_ * v;
+    subtract_damping(v, forces);
   } else if (is_damped_) {
     drag(position, v, displacement_);
     forces += displacement_;
@@ -157,11 +159,18 @@ void Problem::drag(const Eigen::VectorXd& position, const Eigen::VectorXd& v, Ei
   const Force* const force = drag_force();
   if (force == nullptr) {
     drag.setZero(v.size());
-    drag.noalias() -= damping_ * v;
-    return;
+  } else {
+    force->value(position, v, 0.0, drag);
   }
-  force->value(position, v, 0.0, drag);
-  drag.noalias() -= damping_ * v;
+  subtract_damping(v, drag);
+}
+
+void Problem::subtract_damping(const Eigen::VectorXd& v, Eigen::VectorXd& forces) const {
+  if (sparse_damping_.rows() > 0) {
+    forces.noalias() -= sparse_damping_ * v;
+  } else {
+    forces.noalias() -= damping_ * v;
+  }
 }
 
 Eigen::VectorXd Problem::friction(const Eigen::VectorXd& v, const Eigen::VectorXd& drag) const {

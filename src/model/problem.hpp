@@ -2,6 +2,7 @@
 #pragma once
 
 #include <Eigen/Dense>
+#include <Eigen/SparseCore>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -134,7 +135,11 @@ class Problem {
 
  private:
   ParticleSystem system_;
+  /// forces -= C v.
+  void subtract_damping(const Eigen::VectorXd& v, Eigen::VectorXd& forces) const;
+
   Eigen::MatrixXd damping_;
+  Eigen::SparseMatrix<double> sparse_damping_;  // of many degrees of freedom
   bool is_damped_ = false;
   CoupledFriction coupled_friction_;
   bool coupled_friction_is_in_drag_ = false;  // where there is any

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
 #include <vector>
 
@@ -139,7 +140,25 @@ class ExplicitStepper final : public Stepper {
     return is_secant;
   }
 
-  using Solver = Eigen::PartialPivLU<Eigen::MatrixXd>;
+  /// The equations of a kick with the velocity after it.
+  class DampedKick {
+   public:
+    /// Of an empty matrix where the kick has none.
+    explicit DampedKick(const Eigen::MatrixXd& matrix) : diagonal_(matrix.diagonal()) {
+      if (!matrix.isDiagonal(0.0)) lu_.emplace(matrix);
+    }
+    void solve(const Eigen::VectorXd& right, Eigen::VectorXd& p) const {
+      if (lu_) {
+        p = lu_->solve(right);
+      } else {
+        p = right.cwiseQuotient(diagonal_);
+      }
+    }
+
+   private:
+    Eigen::VectorXd diagonal_;
+    std::optional<Eigen::PartialPivLU<Eigen::MatrixXd>> lu_;  // where the matrix is not diagonal
+  };
 
   /// The motion of a head, which environment steppers see as a HeadMotion.
   struct Head {
@@ -270,7 +289,7 @@ class ExplicitStepper final : public Stepper {
     }
   }
 
-  void kick(const Substep& substep, const Solver& solver, double t) {
+  void kick(const Substep& substep, const DampedKick& damped, double t) {
     const double weighted = substep.weight * h_;
     if (path_ != nullptr && !gyrations_.empty()) velocity_before_ = problem_.velocity();
     conservative_forces(problem_.q, t, weighted, force_);
@@ -286,7 +305,7 @@ class ExplicitStepper final : public Stepper {
     // As for all noise, the work is that along the mean velocity of the kick.
     if (has_secant_noise) problem_.dissipated -= 0.5 * weighted * velocity_.dot(secant_);
     if (problem_.depends_on_velocity()) {
-      velocity_dependent_kick(substep, solver, t);
+      velocity_dependent_kick(substep, damped, t);
     } else {
       problem_.p += weighted * force_;
     }
@@ -300,7 +319,7 @@ class ExplicitStepper final : public Stepper {
   /// A kick by force_ and all forces that depend on velocities. The kicks of a step share the impulse of the noise by
   /// their weights. With noise all work is that along the mean velocity of a kick, so that the ledger closes: the
   /// velocity before or after is correlated with the impulse.
-  void velocity_dependent_kick(const Substep& substep, const Solver& solver, double t) {
+  void velocity_dependent_kick(const Substep& substep, const DampedKick& damped, double t) {
     const double weighted = substep.weight * h_;
     if (noise_ != nullptr) velocity_before_ = velocity_;
     if (substep.velocity_after) {
@@ -311,7 +330,7 @@ class ExplicitStepper final : public Stepper {
       } else if (needs_newton()) {
         solve_for_momenta(weighted, t);
       } else {
-        problem_.p = solver.solve(force_);
+        damped.solve(force_, problem_.p);
       }
     }
     velocity_ = problem_.p.cwiseQuotient(problem_.system().mass);
@@ -482,7 +501,7 @@ class ExplicitStepper final : public Stepper {
   const Force* applied_;
   bool applied_depends_on_velocity_;
   double drive_term_ = 0.0;          // d.u after the last step
-  std::vector<Solver> solvers_;      // one per substep, empty where the damping force is explicit
+  std::vector<DampedKick> solvers_;  // one per substep, empty where the damping force is explicit
   std::vector<Gyration> gyrations_;  // one per substep, for drifts in a magnetic field
   Eigen::VectorXd force_, velocity_, drag_, friction_, secant_, external_force_, velocity_force_;
   WhiteNoise* noise_;  // whose impulse is shared by the kicks; nullptr where there is none

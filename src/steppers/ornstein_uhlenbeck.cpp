@@ -2,6 +2,7 @@
 // Tested by tests/steppers/noise_test.cpp.
 #include "steppers/ornstein_uhlenbeck.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "solve/dense.hpp"
@@ -12,6 +13,26 @@ namespace {
 
 /// (1 - exp(-x)) / x.
 double mean_decay(double x) { return std::abs(x) < 1e-300 ? 1.0 : -std::expm1(-x) / x; }
+
+/// The parts of the indices that entries of the symmetric matrices join, each in increasing order.
+std::vector<std::vector<int>> joined_by(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
+  std::vector<std::vector<int>> parts;
+  std::vector<char> is_done(static_cast<std::size_t>(a.rows()), 0);
+  for (int first = 0; first < a.rows(); ++first) {
+    if (is_done[static_cast<std::size_t>(first)]) continue;
+    std::vector<int>& part = parts.emplace_back(1, first);
+    is_done[static_cast<std::size_t>(first)] = 1;
+    for (std::size_t k = 0; k < part.size(); ++k) {
+      for (int j = first + 1; j < a.rows(); ++j) {
+        if (is_done[static_cast<std::size_t>(j)] || (a(j, part[k]) == 0.0 && b(j, part[k]) == 0.0)) continue;
+        is_done[static_cast<std::size_t>(j)] = 1;
+        part.push_back(j);
+      }
+    }
+    std::ranges::sort(part);
+  }
+  return parts;
+}
 
 }  // namespace
 
@@ -24,22 +45,39 @@ OrnsteinUhlenbeck::OrnsteinUhlenbeck(Problem& problem, double duration)
     if (!damping_.row(i).isZero(0.0) || !diffusion.row(i).isZero(0.0)) dofs_.push_back(static_cast<int>(i));
   }
   if (dofs_.empty()) return;
-  const auto count = static_cast<Eigen::Index>(dofs_.size());
   mass_ = problem.system().mass(dofs_);
   p_ = next_ = mass_;
-  const Eigen::VectorXd root_mass = mass_.cwiseSqrt(), inverse = root_mass.cwiseInverse();
-  const SymmetricEigen rates = symmetric_eigen(inverse.asDiagonal() * damping_(dofs_, dofs_) * inverse.asDiagonal());
-  const Eigen::MatrixXd& modes = rates.vectors;
-  Eigen::MatrixXd covariance =
-      modes.transpose() * inverse.asDiagonal() * 2.0 * diffusion(dofs_, dofs_) * inverse.asDiagonal() * modes;
-  for (Eigen::Index i = 0; i < count; ++i) {
-    for (Eigen::Index j = 0; j < count; ++j) {
-      covariance(i, j) *= duration * mean_decay(duration * (rates.values[i] + rates.values[j]));
+  const Eigen::MatrixXd damping = damping_(dofs_, dofs_), noise = diffusion(dofs_, dofs_);
+  std::vector<Eigen::Triplet<double>> decay, root;
+  for (const std::vector<int>& block : joined_by(damping, noise)) {
+    const Eigen::VectorXd root_mass = mass_(block).cwiseSqrt(), inverse = root_mass.cwiseInverse();
+    const SymmetricEigen rates = symmetric_eigen(inverse.asDiagonal() * damping(block, block) * inverse.asDiagonal());
+    const Eigen::MatrixXd& modes = rates.vectors;
+    const auto count = static_cast<Eigen::Index>(block.size());
+    Eigen::MatrixXd covariance =
+        modes.transpose() * inverse.asDiagonal() * 2.0 * noise(block, block) * inverse.asDiagonal() * modes;
+    for (Eigen::Index i = 0; i < count; ++i) {
+      for (Eigen::Index j = 0; j < count; ++j) {
+        covariance(i, j) *= duration * mean_decay(duration * (rates.values[i] + rates.values[j]));
+      }
+    }
+    const Eigen::VectorXd decays = (-duration * rates.values.array()).exp();
+    const Eigen::MatrixXd e =
+        root_mass.asDiagonal() * modes * decays.asDiagonal() * modes.transpose() * inverse.asDiagonal();
+    const Eigen::MatrixXd r = root_mass.asDiagonal() * symmetric_root(modes * covariance * modes.transpose());
+    for (Eigen::Index i = 0; i < count; ++i) {
+      for (Eigen::Index j = 0; j < count; ++j) {
+        const int row = block[static_cast<std::size_t>(i)], column = block[static_cast<std::size_t>(j)];
+        decay.emplace_back(row, column, e(i, j));
+        root.emplace_back(row, column, r(i, j));
+      }
     }
   }
-  const Eigen::VectorXd decays = (-duration * rates.values.array()).exp();
-  decay_ = root_mass.asDiagonal() * modes * decays.asDiagonal() * modes.transpose() * inverse.asDiagonal();
-  root_ = root_mass.asDiagonal() * symmetric_root(modes * covariance * modes.transpose());
+  const auto size = static_cast<Eigen::Index>(dofs_.size());
+  decay_.resize(size, size);
+  root_.resize(size, size);
+  decay_.setFromTriplets(decay.begin(), decay.end());
+  root_.setFromTriplets(root.begin(), root.end());
   problem.set_damping(Eigen::MatrixXd::Zero(n, n));
 }
 

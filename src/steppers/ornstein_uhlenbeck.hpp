@@ -10,7 +10,7 @@
 // Source: leimkuhler2013, section 2, there with one particle.
 #pragma once
 
-#include <Eigen/Core>
+#include <Eigen/SparseCore>
 #include <vector>
 
 #include "model/problem.hpp"
@@ -43,9 +43,9 @@ class OrnsteinUhlenbeck {
   Problem& problem_;
   double duration_;
   Eigen::MatrixXd damping_;
-  std::vector<int> dofs_;            // degrees of freedom with damping or noise
-  Eigen::MatrixXd decay_, root_;     // E and R of these
-  Eigen::VectorXd mass_, p_, next_;  // of these
+  std::vector<int> dofs_;                     // degrees of freedom with damping or noise
+  Eigen::SparseMatrix<double> decay_, root_;  // E and R of these
+  Eigen::VectorXd mass_, p_, next_;           // of these
 };
 
 }  // namespace bathline

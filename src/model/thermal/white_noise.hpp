@@ -3,7 +3,7 @@
 //   <xi xi^T> = 2 h D for the impulse xi of a step,   D = kT C with one temperature        (fluctuation-dissipation)
 #pragma once
 
-#include <Eigen/Core>
+#include <Eigen/SparseCore>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -58,8 +58,8 @@ class WhiteNoise {
  private:
   Eigen::MatrixXd diffusion_;
   TemperaturesInTime temperatures_;
-  std::vector<int> noisy_;  // degrees of freedom with noise
-  Eigen::MatrixXd root_;    // symmetric root of their 2 D
+  std::vector<int> noisy_;                             // degrees of freedom with noise
+  Eigen::SparseMatrix<double, Eigen::RowMajor> root_;  // symmetric root of their 2 D
   Eigen::VectorXd impulse_;
   NoiseStream numbers_;
 };
@@ -73,8 +73,8 @@ void WhiteNoise::impulses(std::int64_t step, int count, double h, Put put) {
     if (drawn.empty()) drawn = numbers_.from(step + k, 0, noisy, count - k);
     for (std::size_t i = 0; i < noisy; ++i) {
       double sum = 0.0;
-      for (std::size_t j = 0; j < noisy; ++j) {
-        sum += root_(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) * drawn[j];
+      for (decltype(root_)::InnerIterator entry(root_, static_cast<Eigen::Index>(i)); entry; ++entry) {
+        sum += entry.value() * drawn[static_cast<std::size_t>(entry.col())];
       }
       if (!temperatures_.empty()) sum *= amplitude(noisy_[i], (static_cast<double>(step + k) + 0.5) * h);
       put(k, noisy_[i], root_h * sum);
