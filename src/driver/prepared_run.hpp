@@ -23,7 +23,7 @@
 namespace bathline {
 
 /// Version of the checkpoint format; incremented with every change of it.
-inline constexpr int checkpoint_format = 3;
+inline constexpr int checkpoint_format = 4;
 
 /// A valid recipe with its experiment and study. The solvers of every case have been set up once so that PETSc reads
 /// its options: an invalid one ends the run before anything is written.

@@ -2,20 +2,11 @@
 // Tested by tests/command_line/resume_test.py.
 #include "driver/resumable_tasks.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 namespace bathline {
-
-namespace {
-
-constexpr const char* count_name = "pieces/count";
-
-std::string name_of(std::size_t task) { return fmt::format("pieces/{}", task); }
-
-}  // namespace
 
 CheckpointPoints::CheckpointPoints(Checkpoints& checkpoints) : checkpoints_(checkpoints), last_(Clock::now()) {
   if (const CheckpointReader* from = checkpoints.from()) saved_ = done_ = from->count("total_steps");
@@ -47,33 +38,35 @@ ResumableTasks::ResumableTasks(Checkpoints& checkpoints, std::span<const Case> r
   const CheckpointReader* from = checkpoints.from();
   // A checkpoint without tasks was written within a trajectory.
   if (!has_tasks(from)) return;
-  restore_from(from, [&] {
-    const std::int64_t count = from->count(count_name);
-    for (std::int64_t i = 0; i < count; ++i) results_.push_back(from->numbers(name_of(static_cast<std::size_t>(i))));
-  });
+  restore_from(from, [&] { serialise(Archive(*from, "pieces")); });
+}
+
+void ResumableTasks::serialise(Archive archive) {
+  archive.counts("count", {&completed_});
+  archive.numbers("results", results_);
 }
 
 std::optional<Failure> ResumableTasks::next(const std::string& label, std::int64_t steps, std::size_t size,
                                             std::vector<double>& result, const Work& work) {
-  const std::size_t task = next_++;
   const std::int64_t done = steps_;
   steps_ += steps;
-  was_restored_ = task < results_.size();
+  was_restored_ = next_ < completed_;
+  ++next_;
   if (was_restored_) {
+    const std::size_t first = std::exchange(read_, read_ + size);
     restore_from(checkpoints_.from(), [&] {
-      if (results_[task].size() != size) throw std::out_of_range(name_of(task));
+      if (next_ < completed_ ? read_ > results_.size() : read_ != results_.size())
+        throw std::out_of_range("pieces/results");
     });
-    result = results_[task];
+    result.assign(results_.data() + first, results_.data() + read_);
     return std::nullopt;
   }
-  checkpoint_points_.checkpoint_if_due(label, done, steps, [&](CheckpointWriter& checkpoint) {
-    const auto count = static_cast<double>(results_.size());
-    checkpoint.numbers(count_name, {&count, 1});
-    for (std::size_t i = 0; i < results_.size(); ++i) checkpoint.numbers(name_of(i), results_[i]);
-  });
+  checkpoint_points_.checkpoint_if_due(label, done, steps,
+                                       [&](CheckpointWriter& checkpoint) { serialise(Archive(checkpoint, "pieces")); });
   result.clear();
   if (std::optional<Failure> failure = work(result)) return failure;
-  results_.push_back(result);
+  results_.insert(results_.end(), result.begin(), result.end());
+  ++completed_;
   return std::nullopt;
 }
 

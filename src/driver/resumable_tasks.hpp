@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "steppers/stepper.hpp"
+#include "driver/archive.hpp"
 #include "driver/checkpoints.hpp"
 #include "driver/experiment.hpp"
 #include "record/result_file.hpp"
@@ -59,10 +60,13 @@ class ResumableTasks {
   bool was_restored() const { return was_restored_; }
 
  private:
+  void serialise(Archive archive);
+
   Checkpoints& checkpoints_;
   CheckpointPoints checkpoint_points_;
-  std::vector<std::vector<double>> results_;
-  std::size_t next_ = 0;
+  std::vector<double> results_;  // of all tasks that are completed, one after the other
+  std::int64_t completed_ = 0, next_ = 0;
+  std::size_t read_ = 0;  // results of restored tasks
   bool was_restored_ = false;
   std::int64_t steps_ = 0;  // of the trajectories and of the tasks so far
 };

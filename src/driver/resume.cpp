@@ -17,14 +17,15 @@
 #include "driver/unpacked_inputs.hpp"
 #include "text/printable_text.hpp"
 #include "record/checksum.hpp"
-#include "record/run_in_child_process.hpp"
+#include "record/guarded_reader.hpp"
 
 namespace bathline {
 
 namespace {
 
 /// The checkpoint of that path; for a result, its newest intact checkpoint. @note Collective.
-std::unique_ptr<CheckpointReader> open_checkpoint(const std::string& path, const Communicator& communicator) {
+std::unique_ptr<CheckpointReader> open_checkpoint(const std::string& path, GuardedReader& guard,
+                                                  const Communicator& communicator) {
   std::string candidates;  // newest first
   if (communicator.is_root()) {
     for (const CheckpointEntry& checkpoint : find_checkpoints(path)) candidates += checkpoint.path + '\0';
@@ -32,12 +33,12 @@ std::unique_ptr<CheckpointReader> open_checkpoint(const std::string& path, const
   std::istringstream paths(communicator.broadcast(candidates));
   for (std::string candidate; std::getline(paths, candidate, '\0');) {
     try {
-      return std::make_unique<CheckpointReader>(candidate, communicator);
+      return std::make_unique<CheckpointReader>(candidate, guard, communicator);
     } catch (const FileError& error) {
       spdlog::warn("{}; trying an earlier checkpoint", error.what());
     }
   }
-  return std::make_unique<CheckpointReader>(path, communicator);
+  return std::make_unique<CheckpointReader>(path, guard, communicator);
 }
 
 /// Throws UsageError for another build, which may round differently or interpret the state differently. @note
@@ -85,7 +86,7 @@ void require_same_text(const std::string& what, const std::string& there, const 
 
 /// Throws UsageError if there is a file at `path` that the copy in the checkpoint must not replace: it is not a result,
 /// or one of another recipe. A result that a kill has torn may be replaced. @note Collective.
-void require_replaceable(const std::string& path, const CheckpointReader& checkpoint,
+void require_replaceable(const std::string& path, const CheckpointReader& checkpoint, GuardedReader& guard,
                          const Communicator& communicator) {
   const std::string resolved = checkpoint.attribute("recipe_resolved");
   check_on_root(communicator, [&] {
@@ -95,24 +96,17 @@ void require_replaceable(const std::string& path, const CheckpointReader& checkp
     if (!may_be_a_result(path)) throw FileError("{} is not an HDF5 file, and only results are replaced", path);
     if (access(path.c_str(), W_OK) != 0)
       throw FileError("cannot write {}: {}", path, std::generic_category().message(errno));
-    const auto compare = [&]() -> std::string {
-      try {
-        const ResultReader result(path);
-        if (!result.has_attribute("recipe_resolved"))
-          return fmt::format("{} is not a result of bathline: it has no attribute recipe_resolved", path);
-        require_same_text(fmt::format("{} is the result of a different recipe than {}", path, checkpoint.path()),
-                          result.attribute("recipe_resolved"), resolved);
-      } catch (const ExternalLinks& links) {
-        return links.what();
-      } catch (const UsageError& difference) {
-        return difference.what();
-      } catch (const FileError&) {  // torn
-      }
-      return "";
-    };
-    // Opening an invalid HDF5 file may crash, so that a child process tries first.
-    if (!run_in_child_process([&](const auto&) { compare(); }).empty()) return;
-    if (const std::string reason = compare(); !reason.empty()) throw UsageError(reason);
+    try {
+      guard.require_readable(path, GuardedReader::no_values);
+      const ResultReader result(path);
+      if (!result.has_attribute("recipe_resolved"))
+        throw UsageError(fmt::format("{} is not a result of bathline: it has no attribute recipe_resolved", path));
+      require_same_text(fmt::format("{} is the result of a different recipe than {}", path, checkpoint.path()),
+                        result.attribute("recipe_resolved"), resolved);
+    } catch (const ExternalLinks&) {
+      throw;
+    } catch (const FileError&) {  // torn
+    }
   });
 }
 
@@ -139,27 +133,30 @@ bool is_damaged(const std::string& path) {
   }
 }
 
+NamedFile state_of(const ResultReader& result, const Program& program) {
+  if (!result.has_attribute("status") || result.has_attribute("checkpoint_format")) return {};
+  const std::string status = result.attribute("status");
+  if (status != "complete" && status != "computed") return {NamedFile::unfinished, exit_code::complete, ""};
+  const Recipe recipe = recipe_of(result, program);
+  const std::vector<ClaimResult> claims = read_claims(result);
+  const bool is_complete = status == "complete" && claims.size() == recipe.claims.size();
+  return {is_complete ? NamedFile::complete : NamedFile::computed, exit_code_of(claims), recipe.resolved};
+}
+
 /// @note Collective.
-NamedFile inspect(const std::string& path, const Program& program) {
+NamedFile inspect(const std::string& path, GuardedReader& guard, const Program& program) {
   const Communicator& communicator = program.communicator();
   NamedFile named;
   std::error_code ignored;
   if (communicator.is_root() && std::filesystem::is_regular_file(path, ignored)) {
-    const auto read = [&] {
-      const ResultReader result(path);
-      if (!result.has_attribute("status") || result.has_attribute("checkpoint_format")) return;
-      const std::string status = result.attribute("status");
-      named.state = NamedFile::unfinished;
-      if (status != "complete" && status != "computed") return;
-      const Recipe recipe = recipe_of(result, program);
-      const std::vector<ClaimResult> claims = read_claims(result);
-      const bool is_complete = status == "complete" && claims.size() == recipe.claims.size();
-      named = {is_complete ? NamedFile::complete : NamedFile::computed, exit_code_of(claims), recipe.resolved};
-    };
     if (is_damaged(path)) {
       named.state = NamedFile::damaged;
-    } else if (run_in_child_process([&](const auto&) { read(); }).empty()) {
-      read();  // opening an invalid HDF5 file may crash, so that a child process has tried first
+    } else {
+      try {
+        guard.require_readable(path, "claims/");
+        named = state_of(ResultReader(path), program);
+      } catch (const std::exception&) {  // opening it reports why it cannot be read
+      }
     }
   }
   std::int64_t numbers[] = {named.state, named.code};
@@ -211,14 +208,15 @@ struct Resumption {
   std::int64_t total_steps = 0;
 };
 
-Resumption read_checkpoint(const ResumeRequest& request, const Program& program, std::unique_ptr<ResultLock> lock) {
+Resumption read_checkpoint(const ResumeRequest& request, GuardedReader& guard, const Program& program,
+                           std::unique_ptr<ResultLock> lock) {
   const Communicator& communicator = program.communicator();
   Resumption resumption;
   resumption.lock = std::move(lock);
   RunContext& context = resumption.context;
   context.wall_time = request.wall_time;
   context.progress = request.progress;
-  resumption.from = open_checkpoint(request.checkpoint, communicator);
+  resumption.from = open_checkpoint(request.checkpoint, guard, communicator);
   const CheckpointReader& checkpoint = *resumption.from;
   if (!request.any_build) check_build(checkpoint);
   resumption.folder = std::make_unique<UnpackedInputs>(&checkpoint.reader(), program);
@@ -239,8 +237,9 @@ Resumption read_checkpoint(const ResumeRequest& request, const Program& program,
   }
   resumption.total_steps = checkpoint.count("total_steps");
   if (!resumption.lock) resumption.lock = std::make_unique<ResultLock>(context.path, communicator);
-  require_replaceable(context.path, checkpoint, communicator);
-  checkpoint.restore_result(context.path);
+  require_replaceable(context.path, checkpoint, guard, communicator);
+  checkpoint.restore_result(context.path, guard);
+  guard.end();
   return resumption;
 }
 
@@ -249,10 +248,11 @@ Resumption read_checkpoint(const ResumeRequest& request, const Program& program,
 int resume_run(const ResumeRequest& request, const Program& program, std::unique_ptr<ResultLock> lock) {
   const Communicator& communicator = program.communicator();
   const std::string& named_path = request.checkpoint;
-  NamedFile named = inspect(named_path, program);
+  GuardedReader guard;
+  NamedFile named = inspect(named_path, guard, program);
   if (named.state != NamedFile::other && named.state != NamedFile::complete && !lock) {
     lock = std::make_unique<ResultLock>(request.output.empty() ? named_path : request.output, communicator);
-    named = inspect(named_path, program);  // again, because the lock guarantees that no other run changes it
+    named = inspect(named_path, guard, program);  // again, because the lock guarantees that no other run changes it
   }
   if (!named.recipe.empty()) require_recipe(named_path, named.recipe, request, program);
   if (named.state == NamedFile::complete) {
@@ -274,7 +274,7 @@ int resume_run(const ResumeRequest& request, const Program& program, std::unique
   Resumption resumption;
   std::unique_ptr<ResultFile> file;
   try {
-    resumption = read_checkpoint(request, program, std::move(lock));
+    resumption = read_checkpoint(request, guard, program, std::move(lock));
     file = std::make_unique<ResultFile>(resumption.context.path, communicator);
   } catch (const FileError& error) {
     throw UsageError(error.what());

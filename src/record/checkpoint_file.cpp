@@ -15,8 +15,8 @@
 
 #include "record/checksum.hpp"
 #include "record/disk_space.hpp"
+#include "record/guarded_reader.hpp"
 #include "record/on_all_ranks.hpp"
-#include "record/run_in_child_process.hpp"
 
 namespace bathline {
 
@@ -116,14 +116,14 @@ void CheckpointWriter::commit(ResultFile& result) {
   scratch_.clear();
 }
 
-CheckpointReader::CheckpointReader(const std::string& path, const Communicator& communicator)
+CheckpointReader::CheckpointReader(const std::string& path, GuardedReader& guard, const Communicator& communicator)
     : path_(path), communicator_(communicator) {
   const ChecksumState checksum_state = verify_checksum(path, "checkpoint", communicator);
   if (checksum_state == ChecksumState::missing) {
     throw FileError("{} is not a complete checkpoint: it does not end with its checksum", path);
   }
   if (checksum_state == ChecksumState::invalid) throw FileError("{} is damaged: its checksum does not match", path);
-  on_root(communicator, [&] { require_readable(path, [&](const auto&) { ResultReader{path}; }); });
+  on_root(communicator, [&] { guard.require_readable(path, GuardedReader::no_values); });
   on_all_ranks(communicator, [&] {
     reader_ = std::make_unique<ResultReader>(path);
     if (!reader_->has_attribute("checkpoint_format")) throw FileError(path + " is not a checkpoint");
@@ -158,7 +158,7 @@ std::vector<double> CheckpointReader::numbers(const std::string& path) const {
   return values;
 }
 
-void CheckpointReader::restore_result(const std::string& result) const {
+void CheckpointReader::restore_result(const std::string& result, GuardedReader& guard) const {
   const std::int64_t bytes = count(bytes_of_result);
   on_root(communicator_, [&] {
     std::error_code ignored;
@@ -170,18 +170,15 @@ void CheckpointReader::restore_result(const std::string& result) const {
     try {
       fs::remove(scratch, ignored);  // left by a killed program
       append_bytes(path_, first, bytes, scratch);
-      require_readable("the copy of the result in " + path_, [&](const auto& report) {
-        const ResultReader copy(scratch);
-        if (copy.attribute("recipe_resolved") != reader_->attribute("recipe_resolved"))
-          throw FileError("it belongs to a different recipe");
-        copy.read_everything(report);
-      });
+      guard.require_readable(scratch, "");
+      if (ResultReader(scratch).attribute("recipe_resolved") != reader_->attribute("recipe_resolved"))
+        throw FileError("it belongs to a different recipe");
       if (exists) fs::permissions(scratch, fs::status(target).permissions(), ignored);
       if (std::rename(scratch.c_str(), target.c_str()) != 0)
         throw FileError("cannot write {}: {}", result, system_error_message(errno));
-    } catch (const FileError&) {
+    } catch (const FileError& error) {
       fs::remove(scratch, ignored);
-      throw;
+      throw FileError("cannot restore the copy of the result in {}: {}", path_, error.what());
     }
   });
 }

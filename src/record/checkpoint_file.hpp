@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "parallel/communicator.hpp"
+#include "record/guarded_reader.hpp"
 #include "record/result_file.hpp"
 
 namespace bathline {
@@ -67,12 +68,12 @@ class CheckpointWriter {
 /// Converts a non-negative integer that is stored as a double; throws std::out_of_range for other numbers.
 std::int64_t count_of(double number);
 
-/// Reads a checkpoint. Its checksum is verified before HDF5 reads it, and a child process opens it first: a file that
+/// Reads a checkpoint. Its checksum is verified before HDF5 reads it, and a child process reads it first: a file that
 /// was made to crash HDF5 can have a valid checksum.
 class CheckpointReader {
  public:
   /// @note Collective. Throws FileError on every rank if the file is not a checkpoint, truncated, or damaged.
-  CheckpointReader(const std::string& path, const Communicator& communicator);
+  CheckpointReader(const std::string& path, GuardedReader& guard, const Communicator& communicator);
 
   const std::string& path() const { return path_; }
   /// The same on every rank. @note Collective.
@@ -87,7 +88,7 @@ class CheckpointReader {
   /// Replaces the file at `result`, if any, by the copy in this checkpoint; links are followed. Throws FileError on
   /// every rank, and changes nothing, if the copy is not a result of the same recipe or cannot be written.
   /// @note Collective.
-  void restore_result(const std::string& result) const;
+  void restore_result(const std::string& result, GuardedReader& guard) const;
   const ResultReader& reader() const { return *reader_; }
 
  private:

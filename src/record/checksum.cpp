@@ -15,9 +15,9 @@
 #include <fmt/format.h>
 
 #include "record/disk_space.hpp"
+#include "record/guarded_reader.hpp"
 #include "record/on_all_ranks.hpp"
 #include "record/result_file.hpp"
-#include "record/run_in_child_process.hpp"
 
 namespace bathline {
 
@@ -192,7 +192,7 @@ bool require_intact(const std::string& path) {
   const ChecksumState checksum_state = verify_checksum(path, "result");
   if (checksum_state == ChecksumState::invalid) throw FileError("{} is damaged: its checksum does not match", path);
   if (checksum_state == ChecksumState::valid) return true;
-  require_readable(path, [&](const auto& report) { ResultReader(path).read_everything(report); });
+  GuardedReader().require_readable(path, "");
   return false;
 }
 

@@ -170,7 +170,7 @@ void require_stored(const hdf5::Dataset& variable, std::size_t width) {
   throw hdf5::Failure(fmt::format("it declares {:.3g} bytes, but only {:.3g} are stored", bytes, stored));
 }
 
-void read_everything(const hdf5::File& file, const std::string& path, const Report& report) {
+void read_everything(const hdf5::File& file, const std::string& path, const std::string& prefix, const Report& report) {
   std::string where = "the groups";
   try {
     report(where);
@@ -186,7 +186,7 @@ void read_everything(const hdf5::File& file, const std::string& path, const Repo
       };
       hdf5::check(H5Aiterate2(object.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, attribute, nullptr),
                   "reading the attributes");
-      if (H5Iget_type(object.id()) != H5I_DATASET) return;
+      if (H5Iget_type(object.id()) != H5I_DATASET || !object_path.starts_with(prefix)) return;
       const hdf5::Dataset variable = hdf5::open(file.id(), object_path);
       require_stored(variable, H5Tget_size(hdf5::Datatype(H5Dget_type(variable.id())).id()));
       read_values(variable, [&] { report(where); });

@@ -21,7 +21,7 @@ void refuse_external_links(const hdf5::File& file, const std::string& path);
 void require_stored(const hdf5::Dataset& variable, std::size_t width);
 
 /// As `ResultReader::read_everything`.
-void read_everything(const hdf5::File& file, const std::string& path,
+void read_everything(const hdf5::File& file, const std::string& path, const std::string& prefix,
                      const std::function<void(const std::string&)>& report);
 
 }  // namespace bathline

@@ -208,9 +208,9 @@ class ResultReader {
   std::string attribute(const std::string& name, const std::string& object = "/") const;  ///< numbers as text
   std::vector<std::string> attribute_names() const;  ///< of the root group, in alphabetical order
   bool has_attribute(const std::string& name, const std::string& object = "/") const;
-  /// Reads every attribute and every value and calls `report` with the object that is being read. Throws FileError
-  /// naming the first object that cannot be read.
-  void read_everything(const std::function<void(const std::string&)>& report) const;
+  /// Reads every attribute, and every value of the variables whose paths begin with `prefix`, and calls `report` with
+  /// the object that is being read. Throws FileError naming the first object that cannot be read.
+  void read_everything(const std::string& prefix, const std::function<void(const std::string&)>& report) const;
   const std::string& path() const;
 
  private:

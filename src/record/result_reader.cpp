@@ -128,8 +128,9 @@ ResultReader::ResultReader(const std::string& path) : state_(std::make_shared<St
 
 const std::string& ResultReader::path() const { return state_->path; }
 
-void ResultReader::read_everything(const std::function<void(const std::string&)>& report) const {
-  bathline::read_everything(state_->file, state_->path, report);
+void ResultReader::read_everything(const std::string& prefix,
+                                   const std::function<void(const std::string&)>& report) const {
+  bathline::read_everything(state_->file, state_->path, prefix, report);
 }
 
 bool ResultReader::has(const std::string& path) const {

@@ -69,8 +69,8 @@ class EveryIntegratorTest(ResumeTest):
         self.assertGreaterEqual(len(self.cases), self.FEWEST)
 
     def test_the_same_bits_on_the_same_number_of_ranks(self):
-        # A resumed run continues with all later integrators, so that each run has only about four.
-        for cases, whole in self.runs(1 + len(self.cases) // 4):
+        # A resumed run continues with all later integrators, so that each run has only about two.
+        for cases, whole in self.runs(1 + len(self.cases) // 2):
             checkpoints = checkpoints_of(whole)
             self.assertEqual(len(checkpoints), len(cases))
             for case, checkpoint in zip(cases, checkpoints):

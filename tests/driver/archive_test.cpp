@@ -72,7 +72,8 @@ State sample() {
 
 TEST_F(MpiArchive, RestoresTheStateOfRankZeroOnEveryRank) {
   write(test_world().is_root() ? sample() : State{.tail = {0.0}, .list = std::vector<Series>(2), .named = {{"x", {}}}});
-  const CheckpointReader reader(path(), test_world());
+  GuardedReader guard;
+  const CheckpointReader reader(path(), guard, test_world());
   State state{.tail = {0.0}};
   Archive archive(reader, "state");
   state.serialise(archive);
@@ -90,7 +91,8 @@ TEST_F(MpiArchive, RestoresTheStateOfRankZeroOnEveryRank) {
 
 TEST_F(MpiArchive, RefusesOtherSizes) {
   write(sample());
-  const CheckpointReader reader(path(), test_world());
+  GuardedReader guard;
+  const CheckpointReader reader(path(), guard, test_world());
   Archive archive(reader, "state");
   double number = 0.0;
   EXPECT_THROW(archive.numbers("single", {&number}), std::out_of_range);

@@ -75,7 +75,8 @@ class ValidRun {
     checkpoint_ = checkpoints.front().path;
     fs::copy(result(), folder_ / "result.original");
     fs::copy(checkpoint_, folder_ / "checkpoint.original");
-    bytes_of_copy_ = CheckpointReader(checkpoint_, FuzzWorld::communicator()).count("bytes_of_result");
+    GuardedReader guard;
+    bytes_of_copy_ = CheckpointReader(checkpoint_, guard, FuzzWorld::communicator()).count("bytes_of_result");
   }
   ~ValidRun() {
     std::error_code ignored;
@@ -223,7 +224,8 @@ void resume() {
 }
 
 void read_a_little() {
-  const CheckpointReader checkpoint(valid_run().checkpoint(), FuzzWorld::communicator());
+  GuardedReader guard;
+  const CheckpointReader checkpoint(valid_run().checkpoint(), guard, FuzzWorld::communicator());
   for (const char* name : {"checkpoint_format", "recipe_resolved", "result"}) checkpoint.attribute(name);
   for (const char* name : {"case", "step", "recorder/records", "particles/q"}) checkpoint.numbers(name);
 }

@@ -11,7 +11,7 @@
 #include "record/shared_folder.hpp"
 #include "test_world.hpp"
 #include "record/checkpoint_file.hpp"
-#include "record/run_in_child_process.hpp"
+#include "record/guarded_reader.hpp"
 
 namespace bathline::checksum_test {
 namespace {
@@ -36,15 +36,31 @@ void write_rows(ResultFile& file, int first, int rows) {
   series.flush();
 }
 
-TEST(ChildProcess, ReportsHowItsWorkEnds) {
-  EXPECT_EQ(run_in_child_process([](const auto& report) { report("x"); }), "");
-  EXPECT_EQ(run_in_child_process([](const auto&) { throw FileError("no such thing"); }), "no such thing");
-  for (const int signal : {SIGSEGV, SIGFPE, SIGBUS, SIGABRT}) {
-    const std::string reason = run_in_child_process([&](const auto& report) {
-      report("closed/q");
-      std::raise(signal);
-    });
-    EXPECT_EQ(reason, std::string("closed/q: ") + strsignal(signal));
+TEST(GuardedReader, ReportsHowReadingEnds) {
+  GuardedReader guard([](const std::string& path, const std::string& prefix, const auto& report) {
+    report(prefix);
+    if (path == "absent.h5") throw FileError("no such thing");
+    if (path == "linked.h5") throw ExternalLinks("linked.h5 has links");
+    if (path != "whole.h5") std::raise(std::stoi(path));
+  });
+  const auto reason_for = [&](const std::string& path) -> std::string {
+    try {
+      guard.require_readable(path, "closed/q");
+    } catch (const ExternalLinks& error) {
+      return std::string("links: ") + error.what();
+    } catch (const FileError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  for (const int signal : {SIGSEGV, SIGFPE, SIGBUS, SIGABRT, SIGKILL}) {
+    // One process reads one file after the other, until one of them ends it.
+    EXPECT_EQ(reason_for("whole.h5"), "");
+    EXPECT_EQ(reason_for("absent.h5"), "cannot read absent.h5: no such thing");
+    EXPECT_EQ(reason_for("linked.h5"), "links: linked.h5 has links");
+    EXPECT_EQ(reason_for("whole.h5"), "");
+    const std::string path = std::to_string(signal);
+    EXPECT_EQ(reason_for(path), "cannot read " + path + ": closed/q: " + strsignal(signal));
   }
 }
 
@@ -109,10 +125,11 @@ TEST(MpiCheckpoint, HoldsTheResultAsItWas) {
     file.number("late", "x", "m", "x", 1.0);
     file.close();
   }
-  const CheckpointReader checkpoint(saved, test_world());
+  GuardedReader guard;
+  const CheckpointReader checkpoint(saved, guard, test_world());
   EXPECT_EQ(checkpoint.numbers("state"), std::vector<double>(200000, 1.0));
   for (const std::string& target : {path, folder.file("elsewhere.h5")}) {
-    checkpoint.restore_result(target);
+    checkpoint.restore_result(target, guard);
     if (test_world().is_root()) EXPECT_EQ(content_of(target), original);
   }
   test_world().barrier();
@@ -137,7 +154,8 @@ TEST(MpiCheckpoint, ReplacesNothingByAWrongCopy) {
   file.close();
   if (test_world().is_root()) std::ofstream(path) << "precious";
   test_world().barrier();
-  EXPECT_THROW(CheckpointReader(saved, test_world()).restore_result(path), FileError);
+  GuardedReader guard;
+  EXPECT_THROW(CheckpointReader(saved, guard, test_world()).restore_result(path, guard), FileError);
   if (test_world().is_root()) {
     EXPECT_EQ(content_of(path), "precious");
     EXPECT_FALSE(std::filesystem::exists(path + ".unfinished"));
