@@ -123,38 +123,30 @@ std::optional<BoltzmannTable> BoltzmannTable::tabulate(Energy potential, double 
   return table;
 }
 
-// d<s>/dP = -variance/kT: Newton's method, with smaller steps where the density has no integral or the mean is no
-// nearer.
+// The mean falls as the pressure rises, from infinity where there is too little for an integral; bisection.
 std::optional<BoltzmannTable> BoltzmannTable::with_mean(const Energy& potential, double temperature, double mean) {
-  constexpr int few_cells = 512;
-  const auto under = [&](double pressure, int cells) {
-    std::optional<BoltzmannTable> table =
-        tabulate([=](double s) { return potential(s) + pressure * s; }, temperature, cells);
-    if (table) table->pressure_ = pressure;
-    return table;
+  constexpr int few_cells = 512, bisections = 40, doublings = 60;
+  const auto under = [&](double pressure) -> Energy { return [=](double s) { return potential(s) + pressure * s; }; };
+  const auto excess = [&](double pressure) {
+    if (const auto table = tabulate(under(pressure), temperature, few_cells)) return table->mean() - mean;
+    const bool has_begin = std::isfinite(turning_points(under(pressure), highest_exponent * temperature).first);
+    return has_begin ? infinity : -infinity;
   };
-  const auto error_of = [&](const BoltzmannTable& table) { return table.mean() - mean; };
-  std::optional<BoltzmannTable> table = under(0.0, few_cells);
-  if (!table) {
-    // Springs without an end on one side need a pressure from the other.
-    const auto [lowest, highest] = turning_points(potential, temperature);
-    const double scale = std::isfinite(lowest) ? -lowest : highest;
-    if (!std::isfinite(scale) || scale == 0.0) return std::nullopt;
-    table = under((std::isfinite(lowest) ? 1.0 : -1.0) * temperature / std::abs(scale), few_cells);
+  // Springs without an end on one side have a scale on the other.
+  const auto [lowest, highest] = turning_points(potential, temperature);
+  const double scale = std::isfinite(lowest) ? std::abs(lowest) : std::abs(highest);
+  if (!std::isfinite(scale) || scale == 0.0) return std::nullopt;
+  double low = -temperature / scale, high = -low;
+  for (int i = 0; i < doublings && excess(low) < 0.0; ++i) low *= 2.0;
+  for (int i = 0; i < doublings && excess(high) > 0.0; ++i) high *= 2.0;
+  for (int i = 0; i < bisections; ++i) {
+    const double middle = 0.5 * (low + high);
+    (excess(middle) > 0.0 ? low : high) = middle;
   }
-  for (int iteration = 0; table && iteration < 100; ++iteration) {
-    const double error = error_of(*table);
-    if (std::abs(error) <= 1e-8 * std::sqrt(table->variance())) break;
-    double change = error * temperature / table->variance();
-    std::optional<BoltzmannTable> next;
-    const auto is_nearer = [&] { return next && std::abs(error_of(*next)) < std::abs(error); };
-    for (int halving = 0; halving < 60 && !is_nearer(); ++halving, change *= 0.5)
-      next = under(table->pressure() + change, few_cells);
-    if (!is_nearer()) break;  // the sums over so few cells have errors
-    table = std::move(next);
-  }
-  if (!table || std::abs(error_of(*table)) > 1e-4 * std::sqrt(table->variance())) return std::nullopt;
-  return under(table->pressure(), many_cells);
+  std::optional<BoltzmannTable> table = tabulate(under(high), temperature, many_cells);
+  if (!table || !(std::abs(table->mean() - mean) < 1e-4 * std::sqrt(table->variance()))) return std::nullopt;
+  table->pressure_ = high;
+  return table;
 }
 
 double BoltzmannTable::density(double s) const {
