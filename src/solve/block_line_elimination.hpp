@@ -33,9 +33,8 @@ class BlockLineElimination {
     gain_.resize(static_cast<std::size_t>(count));
     from_before_.resize(gain_.size());
     from_behind_.resize(gain_.size());
-    typename System::SpikeBlocks ends;
-    // x_j = gain_j (...) + from_before_j x_{j-1}; `right` is the part of x_right.
-    Block right = Block::Identity();
+    // x_j = gain_j (...) + from_before_j x_{j-1}; `rights` are the parts of x_right.
+    std::vector<Block> rights(gain_.size());
     for (std::size_t j = gain_.size(); j-- > 0;) {
       const Row row = row_of(static_cast<std::int64_t>(j));
       Block pivot = row.diagonal;
@@ -43,20 +42,16 @@ class BlockLineElimination {
       gain_[j] = pivot.inverse();
       from_before_[j].noalias() = gain_[j] * row.before;
       from_behind_[j].noalias() = gain_[j] * row.behind;
-      right = (from_behind_[j] * right).eval();
     }
-    if (!gain_.empty()) {
-      ends.near = from_before_[0];
-      ends.from_right = right;
-      ends.from_left = Block::Identity();
-      std::vector<Block> rights(gain_.size());
-      Block change = Block::Identity();
-      for (std::size_t j = gain_.size(); j-- > 0;) rights[j] = change = (from_behind_[j] * change).eval();
-      for (std::size_t j = 0; j < gain_.size(); ++j) {
-        ends.last = (rights[j] + from_before_[j] * ends.last).eval();
-        ends.from_left = (from_before_[j] * ends.from_left).eval();
-      }
+    typename System::SpikeBlocks ends;
+    ends.from_left = ends.from_right = Block::Identity();
+    for (std::size_t j = gain_.size(); j-- > 0;)
+      rights[j] = ends.from_right = (from_behind_[j] * ends.from_right).eval();
+    for (std::size_t j = 0; j < gain_.size(); ++j) {
+      ends.last = (rights[j] + from_before_[j] * ends.last).eval();
+      ends.from_left = (from_before_[j] * ends.from_left).eval();
     }
+    if (!gain_.empty()) ends.near = from_before_[0];
     ranks_.emplace(ends, layout, communicator, 1);
   }
   /// The derivative of x_1 by x_0, the same on every rank.

@@ -100,14 +100,8 @@ class HeldSites {
     const double lowest = std::min({held.lowest(), chain_.first, chain_.last.value_or(chain_.first)});
     const double highest = std::max({held.highest(), chain_.first, chain_.last.value_or(chain_.first)});
     const double width = highest - lowest;
-    // The deviation of a stretch, as far as the sites allow it.
-    double weights = 0.0, squares = 0.0;
-    for (int i = -2000; i <= 2000; ++i) {
-      const double s = width * i / 2000.0, weight = spring_weight(s);
-      weights += weight;
-      squares += weight * s * s;
-    }
-    const double deviation = std::sqrt(std::min(held.variance(), squares / weights));
+    const auto stretch = BoltzmannTable::with_mean(energy_of(*chain_.law->springs), chain_.temperature, 0.0);
+    const double deviation = std::sqrt(std::min(held.variance(), stretch ? stretch->variance() : held.variance()));
     const double count = std::ceil(width / deviation * nodes_per_deviation) + 1.0;
     if (!(count <= max_nodes)) return false;
     step_ = width / (count - 1.0);
