@@ -33,9 +33,8 @@ class BlockLineElimination {
     gain_.resize(static_cast<std::size_t>(count));
     from_before_.resize(gain_.size());
     from_behind_.resize(gain_.size());
-    typename System::SpikeBlocks ends;
-    // x_j = gain_j (...) + from_before_j x_{j-1}; `right` is the part of x_right.
-    Block right = Block::Identity();
+    // x_j = gain_j (...) + from_before_j x_{j-1}; `rights` are the parts of x_right.
+    std::vector<Block> rights(gain_.size());
     for (std::size_t j = gain_.size(); j-- > 0;) {
       const Row row = row_of(static_cast<std::int64_t>(j));
       Block pivot = row.diagonal;
@@ -43,54 +42,40 @@ class BlockLineElimination {
       gain_[j] = pivot.inverse();
       from_before_[j].noalias() = gain_[j] * row.before;
       from_behind_[j].noalias() = gain_[j] * row.behind;
-      right = (from_behind_[j] * right).eval();
     }
-    if (!gain_.empty()) {
-      ends.near = from_before_[0];
-      ends.from_right = right;
-      ends.from_left = Block::Identity();
-      std::vector<Block> rights(gain_.size());
-      Block change = Block::Identity();
-      for (std::size_t j = gain_.size(); j-- > 0;) rights[j] = change = (from_behind_[j] * change).eval();
-      for (std::size_t j = 0; j < gain_.size(); ++j) {
-        ends.last = (rights[j] + from_before_[j] * ends.last).eval();
-        ends.from_left = (from_before_[j] * ends.from_left).eval();
-      }
+    typename System::SpikeBlocks ends;
+    ends.from_left = ends.from_right = Block::Identity();
+    for (std::size_t j = gain_.size(); j-- > 0;)
+      rights[j] = ends.from_right = (from_behind_[j] * ends.from_right).eval();
+    for (std::size_t j = 0; j < gain_.size(); ++j) {
+      ends.last = (rights[j] + from_before_[j] * ends.last).eval();
+      ends.from_left = (from_before_[j] * ends.from_left).eval();
     }
+    if (!gain_.empty()) ends.near = from_before_[0];
     ranks_.emplace(ends, layout, communicator, 1);
   }
-  /// First half, in place: x_1 = constant + slope x_0. @note Collective.
-  const HeadRelation& eliminate(double* x) {
-    Value value = Value::Zero();
-    for (std::size_t j = gain_.size(); j-- > 0;) {
-      value = (gain_[j] * at(x, j) + from_behind_[j] * value).eval();
-      at(x, j) = value;
-    }
-    if (!gain_.empty()) {
-      ranks_->set_first(0, value);
-      Value last = Value::Zero();
-      for (std::size_t j = 0; j < gain_.size(); ++j) last = (at(x, j) + from_before_[j] * last).eval();
-      ranks_->set_last(0, last);
-    }
-    return ranks_->solve_reduced();
-  }
-  /// Second half, in place; `head` is x_0, the same on every rank.
-  void substitute(double* x, const Value& head) const {
+  /// The derivative of x_1 by x_0, the same on every rank.
+  const Block& slope() const { return ranks_->slope(); }
+  /// Replaces the right-hand side by the solution; rows are `stride` numbers apart, and `head`, x_0, is the same on
+  /// every rank. @note Collective.
+  void solve(double* x, std::int64_t stride, const Value& head) {
+    const auto at = [&](std::size_t j) { return Eigen::Map<Value>(x + stride * static_cast<std::int64_t>(j)); };
+    Value value = Value::Zero(), last = Value::Zero();
+    for (std::size_t j = gain_.size(); j-- > 0;) at(j) = value = (gain_[j] * at(j) + from_behind_[j] * value).eval();
+    for (std::size_t j = 0; j < gain_.size(); ++j) last = (at(j) + from_before_[j] * last).eval();
+    ranks_->set_first(0, value);
+    ranks_->set_last(0, last);
+    ranks_->solve_reduced();
     if (gain_.empty()) return;
     auto [before, behind] = ranks_->neighbours(0, head);
     for (std::size_t j = gain_.size(); j-- > 0 && !behind.isZero(0.0);) {
       behind = (from_behind_[j] * behind).eval();
-      at(x, j) += behind;
+      at(j) += behind;
     }
-    for (std::size_t j = 0; j < gain_.size(); ++j) {
-      before = (at(x, j) + from_before_[j] * before).eval();
-      at(x, j) = before;
-    }
+    for (std::size_t j = 0; j < gain_.size(); ++j) at(j) = before = (at(j) + from_before_[j] * before).eval();
   }
 
  private:
-  static Eigen::Map<Value> at(double* x, std::size_t row) { return Eigen::Map<Value>(x + B * row); }
-
   std::vector<Block> gain_, from_before_, from_behind_;
   std::optional<System> ranks_;
 };

@@ -32,13 +32,7 @@ bool uses_direct_solver(const Communicator& communicator) {
 
 KspLineSolver::KspLineSolver(MatHandle matrix, Direct direct, const Communicator& communicator)
     : matrix_(std::move(matrix)), direct_(std::move(direct)), ranks_(communicator.size()) {
-  PetscContainer container = nullptr;
-  petsc_check(PetscContainerCreate(mpi_comm(communicator), &container));
-  petsc_check(PetscContainerSetPointer(container, &direct_));
-  petsc_check(PetscObjectCompose(reinterpret_cast<PetscObject>(matrix_.get()), line_solver_key,
-                                 reinterpret_cast<PetscObject>(container)));
-  petsc_check(PetscContainerDestroy(&container));
-
+  set_line_solver(matrix_.get(), direct_);
   petsc_check(KSPCreate(mpi_comm(communicator), ksp_.out()));
   petsc_check(KSPSetOperators(ksp_.get(), matrix_.get(), matrix_.get()));
   petsc_check(KSPSetType(ksp_.get(), KSPPREONLY));

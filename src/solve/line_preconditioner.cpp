@@ -6,15 +6,15 @@
 
 #include <algorithm>
 
-#include "solve/ksp_line_solver.hpp"
-
 namespace bathline {
 
 namespace {
 
+constexpr const char* line_solver_key = "bathline_line_solver";
+
 PetscErrorCode apply(PC pc, Vec x, Vec y) {
   PetscFunctionBegin;
-  const auto& direct = *static_cast<const KspLineSolver::Direct*>(pc->data);
+  const auto& direct = *static_cast<const std::function<void(double*)>*>(pc->data);
   const PetscScalar* from = nullptr;
   PetscScalar* to = nullptr;
   PetscInt count = 0;
@@ -52,6 +52,15 @@ PetscErrorCode create(PC pc) {
 }
 
 }  // namespace
+
+void set_line_solver(Mat matrix, std::function<void(double* values)>& direct) {
+  PetscContainer container = nullptr;
+  petsc_check(PetscContainerCreate(PetscObjectComm(reinterpret_cast<PetscObject>(matrix)), &container));
+  petsc_check(PetscContainerSetPointer(container, &direct));
+  petsc_check(PetscObjectCompose(reinterpret_cast<PetscObject>(matrix), line_solver_key,
+                                 reinterpret_cast<PetscObject>(container)));
+  petsc_check(PetscContainerDestroy(&container));
+}
 
 void register_line_preconditioner() { petsc_check(PCRegister(line_preconditioner_type, create)); }
 

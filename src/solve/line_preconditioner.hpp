@@ -1,13 +1,17 @@
 // The direct solver of a line as a PETSc preconditioner, `-pc_type bathline`.
 #pragma once
 
+#include <functional>
+
+#include "solve/petsc_handle.hpp"
+
 namespace bathline {
 
-/// Registers the type with PETSc. The preconditioner finds a KspLineSolver::Direct composed with the matrix under
-/// `line_solver_key`.
+/// Registers the type with PETSc.
 void register_line_preconditioner();
+/// Lets the preconditioner of a matrix solve the system in place by `direct`, which must outlive the matrix.
+void set_line_solver(Mat matrix, std::function<void(double* values)>& direct);
 
 inline constexpr const char* line_preconditioner_type = "bathline";
-inline constexpr const char* line_solver_key = "bathline_line_solver";
 
 }  // namespace bathline

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "parallel/mpi_handle.hpp"
-#include "solve/ksp_line_solver.hpp"
 #include "solve/line_preconditioner.hpp"
 #include "solve/petsc_handle.hpp"
 #include "solve/petsc_session.hpp"
@@ -17,7 +16,7 @@ namespace bathline {
 
 struct SnesSolver::State {
   Equations equations;
-  KspLineSolver::Direct direct;  // what `-pc_type bathline` applies
+  std::function<void(double*)> direct;  // what `-pc_type bathline` applies
   int ranks = 1;
   SnesHandle snes;
   VecHandle unknown, value;
@@ -164,12 +163,7 @@ SnesSolver::SnesSolver(std::int64_t size, Equations equations, const Communicato
   const MPI_Comm comm = mpi_comm(communicator);
   s.begin(local, comm);
   s.make_sparse_matrix(local, comm);
-  PetscContainer container = nullptr;
-  petsc_check(PetscContainerCreate(comm, &container));
-  petsc_check(PetscContainerSetPointer(container, &s.direct));
-  petsc_check(PetscObjectCompose(reinterpret_cast<PetscObject>(s.matrix.get()), line_solver_key,
-                                 reinterpret_cast<PetscObject>(container)));
-  petsc_check(PetscContainerDestroy(&container));
+  set_line_solver(s.matrix.get(), s.direct);
   KSP ksp = nullptr;
   PC pc = nullptr;
   petsc_check(SNESGetKSP(s.snes.get(), &ksp));

@@ -36,6 +36,8 @@ class SpikeReducedSystem {
 
   /// How many ranks hold sites.
   int active_ranks() const { return active_ranks_; }
+  /// The derivative of the first value of all by that of the head.
+  const Block& slope() const { return slope_.front(); }
   /// u and v of this rank's piece, to be set before `solve_reduced`; v is needed only with several pieces.
   void set_first(int field, const Value& u) { Eigen::Map<Value>(local_.data() + 2 * S * field) = u; }
   void set_last(int field, const Value& v) { Eigen::Map<Value>(local_.data() + 2 * S * field + S) = v; }

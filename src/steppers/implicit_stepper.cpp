@@ -3,14 +3,14 @@
 // An environment acts on the particles as a constant force F_ej at every stage and an s x s matrix of dashpots S_e
 // between the stages: sum_e c_e (F_ej - sum_k S_ejk c_e.V_k) is added to their own forces at the stage velocities V.
 // Where all environments allow it rank 0 advances blocks of steps alone, and messages are sent only between blocks;
-// otherwise every step needs all ranks. Nonlinear lines are solved for together with the particles. Source: farshi2018,
-// eqs. (45) and (52) with one stage.
+// otherwise every step needs all ranks. A nonlinear line acts so near given velocities of the particles, in the steps
+// of Newton's method. Source: farshi2018, eqs. (45) and (52) with one stage.
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
 
-#include "steppers/joint_stages.hpp"
+#include "model/line/implicit/nonlinear_stages.hpp"
 #include "steppers/newton_failure.hpp"
 #include "steppers/ornstein_uhlenbeck.hpp"
 #include "steppers/particle_stages.hpp"
@@ -69,6 +69,12 @@ class ImplicitStepper final : public Stepper {
     MatrixXd velocities;    // stages x axes
   };
 
+  /// A nonlinear line, and the stage velocities of its head by those of the particles.
+  struct NonlinearHead {
+    NonlinearResponse* line;
+    MatrixXd velocities;
+  };
+
   static constexpr std::size_t no_environment = std::numeric_limits<std::size_t>::max();
 
   /// Adds the heads of white friction where the scheme has them. Takes the friction out of the drag.
@@ -80,6 +86,8 @@ class ImplicitStepper final : public Stepper {
   std::optional<std::string> eliminate_environments();
   /// The particles' part of a step, and that of nonlinear lines. Rank 0 only, collective with these.
   SnesSolver::Report step_particles();
+  /// The stage velocities of the particles between nonlinear lines. @note Collective.
+  SnesSolver::Report solve_with_lines();
   /// Q_i of the step that begins at `start_`.
   VectorXd stage_position(Index stage) const {
     VectorXd position = start_;
@@ -102,8 +110,8 @@ class ImplicitStepper final : public Stepper {
   std::vector<std::unique_ptr<ImplicitEnvironmentStepper>> environment_steppers_;
   std::unique_ptr<OrnsteinUhlenbeck> ou_;      // on rank 0, of a scheme with `ou_outside`
   std::unique_ptr<ParticleStages> particles_;  // on rank 0
-  std::unique_ptr<JointStages> joint_;         // where there are nonlinear lines
-  int block_ = 64;                             // steps of a block, 0 where every step needs all ranks
+  std::vector<NonlinearHead> lines_;
+  int block_ = 64;  // steps of a block, 0 where every step needs all ranks
   StageForces environment_forces_;
   VectorXd velocities_, message_, velocity_;  // velocities_: of all stages
   MatrixXd head_velocities_;
@@ -127,6 +135,13 @@ ImplicitStepper::ImplicitStepper(const PartitionedRungeKutta& scheme, Problem& p
     environment_steppers_.push_back(environment->implicit_stepper(scheme, h));
     block_ = std::min(block_, environment_steppers_.back()->max_block_steps());
     const Attachment& attachment = environment->attachment();
+    if (auto* line = dynamic_cast<NonlinearResponse*>(environment_steppers_.back().get())) {
+      lines_.push_back({line, MatrixXd::Zero(attachment.axes() * scheme.stages(), unknowns_)});
+      for (const auto& [coordinate, axis, weight] : attachment.terms()) {
+        for (int i = 0; i < scheme.stages(); ++i)
+          lines_.back().velocities(axis * scheme.stages() + i, i * n_ + coordinate) = weight;
+      }
+    }
     if (attachment.nonlinear() == nullptr) continue;
     const auto axes = static_cast<std::size_t>(attachment.axes());
     heads_.push_back({environment_steppers_.size() - 1, &attachment, 0.0, environment->properties().sites == 0,
@@ -138,12 +153,6 @@ ImplicitStepper::ImplicitStepper(const PartitionedRungeKutta& scheme, Problem& p
     if (scheme.ou_outside) ou_ = std::make_unique<OrnsteinUhlenbeck>(problem, 0.5 * h);
     particles_ = make_particle_stages(scheme, problem, h);
   }
-  std::vector<JoinedLine> lines;
-  for (std::size_t e = 0; e < environment_steppers_.size(); ++e) {
-    if (auto* stages = dynamic_cast<NonlinearStages*>(environment_steppers_[e].get()))
-      lines.push_back({stages, &problem.stepped_environments()[e]->attachment()});
-  }
-  if (!lines.empty()) joint_ = make_joint_stages(scheme, problem, h, particles_.get(), std::move(lines));
 }
 
 // One stage at q + h (1 - g) V with the force g h F, 0 < g < 1/2: x + h V grows by g/(1 - g) in a step.
@@ -174,7 +183,7 @@ std::optional<Failure> ImplicitStepper::step(const AdvanceHints& ahead) {
     return Failure{problem_.clock.steps + 1, 0.0, *reason};
   }
   SnesSolver::Report report;
-  if (joint_ || problem_.communicator().is_root()) report = step_particles();
+  if (!lines_.empty() || problem_.communicator().is_root()) report = step_particles();
   // One message has the stage velocities and whether Newton's method converged.
   message_.resize(unknowns_ + 1);
   message_ << velocities_, report.converged ? 1.0 : 0.0;
@@ -195,7 +204,7 @@ SnesSolver::Report ImplicitStepper::step_particles() {
   if (ou_) ou_->advance(0);
   if (!heads_.empty() || path_ != nullptr) start_ = problem_.q;
   const SnesSolver::Report report =
-      joint_ ? joint_->step(environment_forces_, velocities_) : particles_->step(environment_forces_, velocities_);
+      lines_.empty() ? particles_->step(environment_forces_, velocities_) : solve_with_lines();
   if (!problem_.communicator().is_root()) return report;
   if (!heads_.empty()) find_coupled_velocities();
   if (path_ != nullptr && report.converged) {
@@ -205,6 +214,43 @@ SnesSolver::Report ImplicitStepper::step_particles() {
     }
   }
   if (ou_) ou_->advance(1);
+  return report;
+}
+
+// The particles are solved for with the lines' linear responses near the last velocities, and the error of these is of
+// the second order in the change.
+SnesSolver::Report ImplicitStepper::solve_with_lines() {
+  constexpr int max_iterations = 50;
+  constexpr double max_change = 1e-9;
+  const StageForces of_others = environment_forces_;
+  SnesSolver::Report report;
+  if (particles_) velocities_ = problem_.velocity().replicate(scheme_.stages(), 1);
+  for (int iteration = 0; iteration < max_iterations; ++iteration) {
+    problem_.communicator().broadcast({velocities_.data(), static_cast<std::size_t>(unknowns_)});
+    environment_forces_ = of_others;
+    for (const auto& [line, head] : lines_) {
+      const VectorXd at = head * velocities_;
+      const NonlinearResponse::NearVelocities near =
+          line->respond(at.reshaped(scheme_.stages(), at.size() / scheme_.stages()));
+      if (!near.report.converged) return near.report;
+      if (!particles_) continue;
+      environment_forces_.constant += head.transpose() * (near.forces.reshaped() + near.damping * at);
+      environment_forces_.damping += head.transpose() * near.damping * head;
+    }
+    bool is_last = false;
+    if (particles_) {
+      const VectorXd before = velocities_;
+      report = particles_->solve(environment_forces_, velocities_);
+      const double scale = velocities_.norm() +
+                           problem_.clock.h * environment_forces_.constant.norm() / problem_.system().mass.minCoeff();
+      is_last = !report.converged || (velocities_ - before).norm() <= max_change * scale;
+    }
+    if (!problem_.communicator().broadcast(is_last)) continue;
+    if (particles_) particles_->finish(report);
+    return report;
+  }
+  report.converged = false;
+  report.reason = "the velocities of the particles at the ends of a nonlinear line do not converge";
   return report;
 }
 

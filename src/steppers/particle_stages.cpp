@@ -36,19 +36,13 @@ class DenseStages final : public StageEquations<N, S, MaxN, MaxS> {
  public:
   DenseStages(const PartitionedRungeKutta& scheme, Problem& problem, double h);
 
-  void matrix(MatrixXd& matrix) override {
-    Jacobian result(x_.size(), x_.size());
-    linearise(x_, result);
-    matrix = result;
-  }
-
   // The further equations that Newton's method needs.
   void linearise(const Unknowns& x, Jacobian& jacobian);
   bool is_mass_dominated(const Jacobian& jacobian) const;
   double residual_tolerance();
 
  private:
-  SnesSolver::Report solve() override;
+  SnesSolver::Report solve_equations() override;
   SnesSolver::Report solve_by_petsc();
   void evaluate_jacobians(Index stage);
   /// Sets `coupling_damping_`, minus the derivative of the forces of nonlinear couplings by the stage velocities.
@@ -93,7 +87,7 @@ DenseStages<N, S, MaxN, MaxS>::DenseStages(const PartitionedRungeKutta& scheme, 
 }
 
 template <int N, int S, int MaxN, int MaxS>
-SnesSolver::Report DenseStages<N, S, MaxN, MaxS>::solve() {
+SnesSolver::Report DenseStages<N, S, MaxN, MaxS>::solve_equations() {
   if (petsc_) return solve_by_petsc();
   if (is_linear_ && environment_forces_ != nullptr && environment_forces_->damping != environment_damping_) {
     environment_damping_ = environment_forces_->damping;

@@ -39,17 +39,16 @@ class ParticleStages {
   virtual ~ParticleStages() = default;
   /// Advances q, p and the dissipated energy by one step. Sets `velocities`, of all stages, where there are
   /// environments. The problem is unchanged where Newton's method fails.
-  virtual SnesSolver::Report step(const StageForces& environment_forces, Eigen::VectorXd& velocities) = 0;
-
-  // The parts of a step, for a solver that has other unknowns as well.
-  /// The first guess of the stage velocities x.
-  virtual void begin(const StageForces& environment_forces, Eigen::VectorXd& x) = 0;
-  virtual void residual(const StageForces& environment_forces, const Eigen::VectorXd& x, Eigen::VectorXd& residual) = 0;
-  /// Its derivative at the last x. Throws std::logic_error where particles are so many that it is sparse.
-  virtual void matrix(Eigen::MatrixXd& matrix) = 0;
-  /// Completes the step with the x of the last residual, where `report` says that it is the solution; a step that is
-  /// rejected changes it.
-  virtual void finish(SnesSolver::Report& report, Eigen::VectorXd& velocities) = 0;
+  SnesSolver::Report step(const StageForces& environment_forces, Eigen::VectorXd& velocities) {
+    SnesSolver::Report report = solve(environment_forces, velocities);
+    finish(report);
+    return report;
+  }
+  /// The first half of a step, which changes nothing in the problem: the stage velocities.
+  virtual SnesSolver::Report solve(const StageForces& environment_forces, Eigen::VectorXd& velocities) = 0;
+  /// Completes the step of the last `solve`, where `report` says that it found the solution; a step that is rejected
+  /// changes it.
+  virtual void finish(SnesSolver::Report& report) = 0;
 };
 
 /// `problem` must outlive it. For few unknowns all sizes are known at compile time and nothing is allocated. Newton's

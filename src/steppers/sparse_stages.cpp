@@ -21,8 +21,6 @@ class SparseStages final : public StageEquations<Dynamic, Dynamic> {
   SparseStages(const PartitionedRungeKutta& scheme, Problem& problem, double h)
       : StageEquations(scheme, problem, h), newton_(x_.size()), hessians_(static_cast<std::size_t>(scheme.stages())) {}
 
-  void matrix(Eigen::MatrixXd&) override { throw std::logic_error("the matrix of many particles is sparse"); }
-
   // The further equations that Newton's method needs.
   void linearise(const Unknowns& x, SparseMatrix& jacobian);
   /// One more evaluation is negligible beside the elimination of so many unknowns.
@@ -36,7 +34,7 @@ class SparseStages final : public StageEquations<Dynamic, Dynamic> {
   /// A factorisation costs as much as dozens of force evaluations here.
   static constexpr double max_contraction_ = 0.4;
 
-  SnesSolver::Report solve() override {
+  SnesSolver::Report solve_equations() override {
     if (!is_linear_) {
       if (const auto report = newton_.iterate_fixed_point(*this, x_, max_contraction_)) return *report;
     }

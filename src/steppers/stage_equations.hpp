@@ -41,10 +41,8 @@ class StageEquations : public ParticleStages {
   using Unknowns = BoundedMatrix<size, 1, max_size, 1>;
 
  public:
-  SnesSolver::Report step(const StageForces& environment_forces, Eigen::VectorXd& velocities) final;
-  void begin(const StageForces& environment_forces, Eigen::VectorXd& x) final;
-  void residual(const StageForces& environment_forces, const Eigen::VectorXd& x, Eigen::VectorXd& residual) final;
-  void finish(SnesSolver::Report& report, Eigen::VectorXd& velocities) final;
+  SnesSolver::Report solve(const StageForces& environment_forces, Eigen::VectorXd& velocities) final;
+  void finish(SnesSolver::Report& report) final;
 
   // The equations, for the solvers of derived classes.
   void evaluate(const Unknowns& x, Unknowns& residual);
@@ -56,7 +54,7 @@ class StageEquations : public ParticleStages {
 
   /// Solves the equations from x_ and leaves the solution there; it differs from the last argument of `evaluate` by
   /// round-off.
-  virtual SnesSolver::Report solve() = 0;
+  virtual SnesSolver::Report solve_equations() = 0;
   /// The round-off of the residual. `force_change` and `momentum_change` are the first-order changes of forces and
   /// momenta for a relative change of one in all positions and velocities.
   double residual_tolerance(const Vector& force_change, const Vector& momentum_change) const;
@@ -104,7 +102,6 @@ class StageEquations : public ParticleStages {
   Eigen::VectorXd position_, velocity_, result_, point_;
 
  private:
-  void prepare(const StageForces& environment_forces);
   void guess();
   /// C v.
   template <class Velocity>
@@ -208,39 +205,18 @@ StageEquations<N, S, MaxN, MaxS>::StageEquations(const PartitionedRungeKutta& sc
 }
 
 template <int N, int S, int MaxN, int MaxS>
-SnesSolver::Report StageEquations<N, S, MaxN, MaxS>::step(const StageForces& environment_forces,
-                                                          Eigen::VectorXd& velocities) {
-  prepare(environment_forces);
-  SnesSolver::Report report = solve();
-  finish(report, velocities);
+SnesSolver::Report StageEquations<N, S, MaxN, MaxS>::solve(const StageForces& environment_forces,
+                                                           Eigen::VectorXd& velocities) {
+  environment_forces_ = environment_forces.constant.size() == 0 ? nullptr : &environment_forces;
+  if (noise_ != nullptr) random_ = noise_->impulse(problem_.clock.steps, h_) / h_;
+  guess();
+  SnesSolver::Report report = solve_equations();
+  if (environment_forces_ != nullptr) velocities = x_;
   return report;
 }
 
 template <int N, int S, int MaxN, int MaxS>
-void StageEquations<N, S, MaxN, MaxS>::prepare(const StageForces& environment_forces) {
-  environment_forces_ = environment_forces.constant.size() == 0 ? nullptr : &environment_forces;
-  if (noise_ != nullptr) random_ = noise_->impulse(problem_.clock.steps, h_) / h_;
-  guess();
-}
-
-template <int N, int S, int MaxN, int MaxS>
-void StageEquations<N, S, MaxN, MaxS>::begin(const StageForces& environment_forces, Eigen::VectorXd& x) {
-  prepare(environment_forces);
-  x = x_;
-}
-
-template <int N, int S, int MaxN, int MaxS>
-void StageEquations<N, S, MaxN, MaxS>::residual(const StageForces& environment_forces, const Eigen::VectorXd& x,
-                                                Eigen::VectorXd& residual) {
-  environment_forces_ = &environment_forces;
-  x_ = x;
-  Unknowns result = x_;
-  evaluate(x_, result);
-  residual = result;
-}
-
-template <int N, int S, int MaxN, int MaxS>
-void StageEquations<N, S, MaxN, MaxS>::finish(SnesSolver::Report& report, Eigen::VectorXd& velocities) {
+void StageEquations<N, S, MaxN, MaxS>::finish(SnesSolver::Report& report) {
   const auto fail = [&](const std::string& reason) {
     report.converged = false;
     report.is_iteration_failure = false;
@@ -255,7 +231,6 @@ void StageEquations<N, S, MaxN, MaxS>::finish(SnesSolver::Report& report, Eigen:
     return fail("the step is too large for dL/dz: the factor of the contact form would change its sign");
   }
   add_work();
-  if (environment_forces_ != nullptr) velocities = x_;
   problem_.q += h_ * weighted(x_.data());
   problem_.p += h_ * weighted(force_.data());
   if (field_ != 0.0) problem_.p += h_ * weighted(magnetic_.data());

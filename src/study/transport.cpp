@@ -3,30 +3,160 @@
 // All realisations advance by one block of time after the other; the means of a block over the realisations are a row
 // of a table, from which everything follows at the end. Realisations are distributed over the ranks, and their means
 // added in their order, so that the bits depend neither on the number of ranks nor on restarts between blocks.
+//
+// Under kick-drift-kick the momenta between two kicks have the temperature of the bath, those at whole steps are lower
+// by the order h^2: kT of a site is (p + h f/2)^2/m. The heat of a bath is the energy that it has absorbed, which needs
+// no observations within a block.
+// Tested by tests/study/transport_test.cpp.
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
 #include <stdexcept>
 
 #include "driver/on_root.hpp"
 #include "driver/resumable_tasks.hpp"
+#include "driver/serialise_state.hpp"
 #include "study/catalogue.hpp"
-#include "study/transport/options.hpp"
-#include "study/transport/realisation.hpp"
+#include "study/theory/line_fit.hpp"
+#include "study/theory/multiple_tau.hpp"
+#include "study/theory/power_spectrum.hpp"
 #include "study/transport/results.hpp"
 
 namespace bathline {
 
 namespace {
 
+/// A problem that is advanced by blocks of steps. It exists on the ranks of its team.
+class TransportRealisation {
+ public:
+  /// In its start. @note Collective over the team.
+  TransportRealisation(const Experiment& experiment, const Case& this_case, std::uint32_t number,
+                       const Communicator& team, std::span<const Chain> chains)
+      : case_(this_case),
+        chains_(chains),
+        problem_(experiment.make_problem(this_case, this_case.step, this_case.closed, team)) {
+    problem_.prepare(experiment.seed(), number);
+    stepper_ = make_stepper(this_case.scheme, problem_, this_case.step);
+    const double kick = 0.5 * this_case.step;
+    for (const Chain& chain : chains) {
+      const HeatObservation what{kick, chain.bins, chain.longest_lag || !chain.waves.empty(), chain.waves};
+      observed_.push_back({conductor_of(*problem_.environments()[chain.environment])->observe_heat(what),
+                           MultipleTau(chain.longest_lag.value_or(1)),
+                           {}});
+      for (std::size_t n = 0; n < chain.waves.size(); ++n) observed_.back().spectra.emplace_back(chain.window);
+    }
+  }
+  TransportRealisation(const TransportRealisation&) = delete;
+  TransportRealisation& operator=(const TransportRealisation&) = delete;
+
+  /// Advances by `observations` times `every` steps and appends the means of the block to `row`, on rank 0 of the team.
+  /// @note Collective over the team.
+  std::optional<Failure> advance(std::int64_t observations, std::int64_t every, std::vector<double>& row) {
+    const std::vector<double> before = absorbed();
+    for (std::int64_t i = 0; i < observations; ++i) {
+      if (std::optional<Failure> failure = stepper_->advance(every)) return failure;
+      observe();
+    }
+    const std::vector<double> after = absorbed();
+    if (!std::ranges::all_of(after, [](double energy) { return std::isfinite(energy); }))
+      return Failure{problem_.clock.steps, 0.0, "the state is no longer finite"};
+    const double seconds = static_cast<double>(observations * every) * case_.step;
+    for (std::size_t c = 0; c < chains_.size(); ++c) {
+      const Chain& chain = chains_[c];
+      auto& [heat, current, spectra] = observed_[c];
+      const HeatProfile profile = heat->take();
+      if (!problem_.communicator().is_root()) continue;
+      const auto absorbed_at = [&](std::size_t end) {
+        double sum = 0.0;
+        for (const std::size_t bath : chain.baths[end]) sum += after[bath] - before[bath];
+        return sum / seconds;
+      };
+      std::vector<double> x, y;
+      const auto count = static_cast<double>(chain.places);
+      for (std::size_t bin = 0; bin < chain.bins; ++bin) {
+        const double place = chain.place().values[bin];
+        if (place < 0.25 * count || place > 0.75 * count) continue;
+        x.push_back(place);
+        y.push_back(profile.temperature[bin]);
+      }
+      const auto append = [&](const std::vector<double>& values) {
+        row.insert(row.end(), values.begin(), values.end());
+      };
+      append({profile.mean_current, -absorbed_at(0), absorbed_at(1), fit_line(x, y).slope, profile.mean_temperature});
+      append(profile.temperature);
+      append(profile.current);
+      if (chain.longest_lag) append(current.take());
+      for (PowerSpectrum& spectrum : spectra) append(spectrum.take());
+    }
+    return std::nullopt;
+  }
+  /// The state between two blocks. Every rank of `world` calls it for every realisation, with one of its own where this
+  /// one is not, which is not changed then. @note Collective over `world`.
+  void serialise(Archive archive, std::int64_t step, bool is_own, const Communicator& world) {
+    serialise_state(std::move(archive), step, problem_, *stepper_, world, is_own);
+  }
+
+ private:
+  void observe() {
+    const double kick = 0.5 * case_.step;
+    const bool is_root = problem_.communicator().is_root();
+    if (is_root) {
+      velocity_ = problem_.velocity();
+      problem_.forces(problem_.q, velocity_, forces_);
+    }
+    for (std::size_t c = 0; c < chains_.size(); ++c) {
+      std::array<double, 2> x{}, v{}, kT{}, mass{};
+      if (is_root) {
+        for (std::size_t end = 0; end < 2; ++end) {
+          const int i = chains_[c].ends[end];
+          x[end] = problem_.q[i];
+          v[end] = velocity_[i];
+          const double impulse = problem_.p[i] + kick * forces_[i];
+          mass[end] = problem_.system().mass[i];
+          kT[end] = impulse * impulse / mass[end];
+        }
+      }
+      auto& [heat, current, spectra] = observed_[c];
+      heat->observe({x, v, kT, mass});
+      const std::span<const double> totals = heat->totals();
+      if (!is_root || totals.empty()) continue;
+      current.add(totals[0]);
+      for (std::size_t n = 0; n < spectra.size(); ++n) spectra[n].add({totals[1 + 2 * n], totals[2 + 2 * n]});
+    }
+  }
+  /// Heat that each environment has absorbed. @note Collective over the team.
+  std::vector<double> absorbed() {
+    std::vector<double> energies;
+    for (const EnvironmentEnergy& energy : problem_.energies().environment_energies)
+      energies.push_back(energy.environment + energy.interaction + energy.dissipated);
+    return energies;
+  }
+
+  struct Observed {
+    std::unique_ptr<HeatObserver> heat;
+    // Of rings, on rank 0:
+    MultipleTau current;
+    std::vector<PowerSpectrum> spectra;  // by wave
+  };
+
+  const Case& case_;
+  std::span<const Chain> chains_;
+  Problem problem_;
+  std::unique_ptr<Stepper> stepper_;
+  std::vector<Observed> observed_;  // by chain
+  Eigen::VectorXd velocity_, forces_;
+};
+
 std::size_t columns_of(std::span<const Chain> chains) { return chains.empty() ? 0 : chains.back().end_column(); }
 
 class TransportStudy final : public Study {
  public:
-  TransportStudy(const Recipe& recipe, const Experiment& experiment, TransportOptions options)
-      : recipe_(recipe),
-        experiment_(experiment),
+  TransportStudy(const Experiment& experiment, TransportOptions options)
+      : experiment_(experiment),
         options_(std::move(options)),
         world_(experiment.communicator()),
         teams_(static_cast<int>(std::min<std::int64_t>(options_.realisations, world_.size()))),
@@ -44,7 +174,7 @@ class TransportStudy final : public Study {
     std::int64_t steps_before = 0;
     for (std::size_t i = 0; i < experiment_.cases().size(); ++i) {
       const Case& this_case = experiment_.cases()[i];
-      const std::vector<Chain> chains = chains_of(this_case);
+      const std::vector<Chain>& chains = options_.chains[i];
       if (i == tables_.size()) tables_.emplace_back(columns_of(chains));
       TransportBlocks blocks{this_case, chains, options_.realisations,
                              static_cast<double>(block_steps(this_case)) * this_case.step, tables_[i]};
@@ -67,11 +197,6 @@ class TransportStudy final : public Study {
   }
 
  private:
-  std::vector<Chain> chains_of(const Case& this_case) const {
-    Mistakes none;
-    return find_chains(this_case, experiment_.make_problem(this_case), experiment_.output().every, options_, recipe_,
-                       none);
-  }
   std::int64_t observations(const Case& this_case) const {
     return this_case.steps / (options_.blocks * experiment_.output().every);
   }
@@ -147,14 +272,13 @@ class TransportStudy final : public Study {
     archive.counts("progress", {&cases});
     if (static_cast<std::size_t>(cases) > experiment_.cases().size()) throw std::out_of_range("progress");
     for (std::size_t i = 0; i < static_cast<std::size_t>(cases); ++i) {
-      if (archive.is_reading()) tables_.emplace_back(columns_of(chains_of(experiment_.cases()[i])));
+      if (archive.is_reading()) tables_.emplace_back(columns_of(options_.chains[i]));
       std::vector<double>& numbers = tables_[i].numbers();
       archive.numbers(fmt::format("blocks-{}", i), numbers);
       if (numbers.size() % tables_[i].columns() != 0) throw std::out_of_range("blocks");
     }
   }
 
-  Recipe recipe_;
   const Experiment& experiment_;
   TransportOptions options_;
   Communicator world_;
@@ -164,7 +288,7 @@ class TransportStudy final : public Study {
 };
 
 std::unique_ptr<Study> make_transport(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
-  return std::make_unique<TransportStudy>(recipe, experiment, read_transport_options(recipe, experiment, mistakes));
+  return std::make_unique<TransportStudy>(experiment, read_transport_options(recipe, experiment, mistakes));
 }
 
 }  // namespace

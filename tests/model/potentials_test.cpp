@@ -51,7 +51,7 @@ TEST(Potentials, ClosedFormsAreTheirDerivatives) {
       make("fput", {{"k", 1.0}, {"alpha", 0.3}, {"beta", 0.7}}), build_potential(potentials(), formula, mistakes)};
   for (const auto& potential : all) {
     const ClosedForm form = closed_form_of(*potential);
-    const auto& c = std::get<PolynomialForce>(form).c;
+    const auto& c = std::get<PolynomialLaw<5>>(form).c;
     for (const double s : {-1.3, -0.2, 0.0, 0.7, 2.1}) {
       double sum = 0.0;
       for (std::size_t k = c.size(); k-- > 0;) sum = sum * s + c[k];

@@ -14,22 +14,20 @@
 #include <cmath>
 #include <numbers>
 #include <numeric>
-#include <type_traits>
-
-#include "model/line/explicit/register_rows.hpp"
 
 namespace bathline {
 
 namespace {
 
+void write(SimdDouble value, double* to) { store(value, to); }
+void write(double value, double* to) { *to = value; }
+
+/// A row of sites, read as numbers or registers.
 template <class Number>
-void write(Number value, double* to) {
-  if constexpr (std::is_same_v<Number, SimdDouble>) {
-    store(value, to);
-  } else {
-    *to = value;
-  }
-}
+struct RowOf {
+  const double* row;
+  Number operator[](std::int64_t j) const { return read<Number>(row + j); }
+};
 
 /// Calls `use.template operator()<Number>(i)` for [0, count), by registers as long as there are enough.
 template <class Use>
@@ -144,11 +142,7 @@ class LineHeatObserver final : public HeatObserver {
   }
   template <class Number, class S>
   static auto rows(const S& sites) {
-    if constexpr (std::is_same_v<Number, double>) {
-      return sites;
-    } else {
-      return sites.mapped([](const double* row) { return RowOfRegisters{row}; });
-    }
+    return sites.mapped([](const double* row) { return RowOf<Number>{row}; });
   }
 
   // The totals: momentum of the sites, force and current of the springs, waves; the first two are not seen.

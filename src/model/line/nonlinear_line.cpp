@@ -132,23 +132,18 @@ void NonlinearLine::draw_thermal_start(const RngKey& key, int axis) {
   const auto index = [=, axes = state_.axes](std::int64_t draw, std::int64_t number) {
     return static_cast<std::uint64_t>((draw * numbers + number) * axes + axis);
   };
-  const std::unique_ptr<ThermalPlaces> places = draw_thermal_places(
+  draw_thermal_places(
       thermal_chain(axis, start_),
-      [=](std::int64_t draw, std::int64_t number) { return uniform_pair(key, index(draw, number)).first; },
-      communicator());
-  for (int strand = 0; strand < (state_.is_folded() ? 2 : 1); ++strand) {
-    double* const w = state_.own(state_.w[axis + strand]);
-    double* const p = state_.own(state_.p[axis + strand]);
-    const std::int64_t first = state_.first_site(), end = first + state_.count;
-    const auto along = [&](std::int64_t site) { return strand == 1 ? all - 1 - site : site; };
-    if (state_.count == 0) continue;
-    places->for_each(strand == 1 ? along(end - 1) : first, strand == 1 ? along(first) + 1 : end,
-                     [&](std::int64_t site, double place) {
-                       const double thermal = std::sqrt(state_.options.temperature * state_.site(site).mass);
-                       w[along(site) - first] = place;
-                       p[along(site) - first] = thermal * normal_pair(key, index(0, site)).first;
-                     });
-  }
+      [&](std::int64_t draw, std::int64_t number) { return uniform_pair(key, index(draw, number)).first; },
+      [&](std::int64_t site, double place) {
+        for (int strand = 0; strand < (state_.is_folded() ? 2 : 1); ++strand) {
+          const std::int64_t j = (strand == 1 ? all - 1 - site : site) - state_.first_site();
+          if (j < 0 || j >= state_.count) continue;
+          const double thermal = std::sqrt(state_.options.temperature * state_.site(site).mass);
+          state_.own(state_.w[axis + strand])[j] = place;
+          state_.own(state_.p[axis + strand])[j] = thermal * normal_pair(key, index(0, site)).first;
+        }
+      });
 }
 
 std::vector<double> NonlinearLine::displacements(int axis, std::int64_t stride) {

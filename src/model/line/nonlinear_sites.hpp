@@ -8,20 +8,17 @@
 // Tested by tests/model/line/nonlinear_sites_test.cpp.
 #pragma once
 
-#include <array>
-#include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <span>
 
 #include "model/potentials/closed_form.hpp"
 #include "model/potentials/pair_potential.hpp"
-#include "simd/elementary.hpp"
+#include "simd/simd_double.hpp"
 
 namespace bathline {
 
-// Laws: pull(s) is V'(s) and value(s) is V(s) - V(0), for numbers and registers; mirrored() is the law of the other
-// direction.
+// The laws that have no closed form (closed_form.hpp).
 
 /// No force.
 struct NoLaw {};
@@ -38,112 +35,6 @@ struct UnitLaw {
     return 0.5 * (s * s);
   }
   UnitLaw mirrored() const { return *this; }
-};
-
-/// V'(s) = sum_k c[k] s^k, k = 1, ..., degree; the highest degree has a constant, too.
-template <int degree>
-struct PolynomialLaw {
-  static constexpr int levels = 2;
-  static constexpr bool has_constant = degree == 5;
-  std::array<double, degree + 1> c{};
-
-  explicit PolynomialLaw(const PolynomialForce& force = {}, double unit = 1.0) {
-    for (std::size_t k = has_constant ? 0 : 1; k < c.size(); ++k) c[k] = force.c[k] / unit;
-  }
-  template <class Number>
-  Number pull(Number s) const {
-    const Number sum = quotient(s);
-    if constexpr (has_constant) return multiply_add(sum, s, splat<Number>(c[0]));
-    return sum * s;
-  }
-  /// force - V'(s), for on-site forces.
-  template <class Number>
-  Number pulled(Number s, Number force) const {
-    const Number rest = multiply_add(-quotient(s), s, force);
-    if constexpr (has_constant) return rest - c[0];
-    return rest;
-  }
-  template <class Number>
-  Number value(Number s) const {
-    Number sum = splat<Number>(c[degree] / (degree + 1));
-    for (int k = degree - 1; k >= 0; --k)
-      sum = multiply_add(sum, s, splat<Number>(c[static_cast<std::size_t>(k)] / (k + 1)));
-    return sum * s;
-  }
-  PolynomialLaw mirrored() const {
-    PolynomialLaw law = *this;
-    for (std::size_t k = 0; k < c.size(); k += 2) law.c[k] = -c[k];
-    return law;
-  }
-
- private:
-  /// (V'(s) - c[0])/s.
-  template <class Number>
-  Number quotient(Number s) const {
-    Number sum = splat<Number>(c[degree]);
-#pragma GCC unroll 8
-    for (int k = degree - 1; k >= 1; --k) sum = multiply_add(sum, s, splat<Number>(c[static_cast<std::size_t>(k)]));
-    return sum;
-  }
-};
-
-/// V'(s) = strength (exp(rate s) - 1).
-struct ExponentialLaw {
-  static constexpr int levels = 1;
-  double strength = 0.0, rate = 0.0;
-
-  ExponentialLaw() = default;
-  explicit ExponentialLaw(const ExponentialForce& force) : strength(-force.a), rate(-force.b) {}
-  template <class Number>
-  Number pull(Number s) const {
-    return strength * exponential_minus_one(rate * s);
-  }
-  template <class Number>
-  Number value(Number s) const {
-    const Number x = rate * s;
-    return (strength / rate) * (exponential_minus_one(x) - x);
-  }
-  ExponentialLaw mirrored() const {
-    ExponentialLaw law = *this;
-    law.strength = -strength;
-    law.rate = -rate;
-    return law;
-  }
-};
-
-/// V'(s) = strength (contact + direction s)^{3/2}, where that is positive.
-struct ContactLaw {
-  static constexpr int levels = 2;
-  double strength = 0.0, contact = 0.0, direction = -1.0;
-
-  ContactLaw() = default;
-  explicit ContactLaw(const ContactForce& force) : strength(-force.k), contact(force.contact) {}
-  template <class Number>
-  Number overlap(Number s) const {
-    return larger(multiply_add(splat<Number>(direction), s, splat<Number>(contact)), splat<Number>(0.0));
-  }
-  template <class Number>
-  Number pull(Number s) const {
-    const Number x = overlap(s);
-    return strength * (x * square_root(x));
-  }
-  template <class Number>
-  Number value(Number s) const {
-    return 0.4 * direction * strength * (power(overlap(s)) - power(overlap(splat<Number>(0.0))));
-  }
-  ContactLaw mirrored() const {
-    ContactLaw law = *this;
-    law.strength = -strength;
-    law.direction = -direction;
-    return law;
-  }
-
- private:
-  /// x^{5/2}.
-  template <class Number>
-  static Number power(Number x) {
-    return x * x * square_root(x);
-  }
 };
 
 /// Any law, as a function of a batch of stretches.

@@ -36,21 +36,23 @@ LineSite LineState::site(std::int64_t index, int strand) const {
 
 namespace {
 
-/// A law that is known in closed form, in units of `unit`; the coefficients of others are zero.
-const PolynomialForce* polynomial(const ClosedForm& form) { return std::get_if<PolynomialForce>(&form); }
-
-bool is_within(const PolynomialForce& force, std::size_t lowest, std::size_t highest) {
-  for (std::size_t k = 0; k < force.c.size(); ++k) {
-    if ((k < lowest || k > highest) && force.c[k] != 0.0) return false;
+bool is_within(const PolynomialLaw<5>& law, std::size_t lowest, std::size_t highest) {
+  for (std::size_t k = 0; k < law.c.size(); ++k) {
+    if ((k < lowest || k > highest) && law.c[k] != 0.0) return false;
   }
   return true;
+}
+
+/// In units of `unit`.
+PolynomialLaw<3> cubic(const PolynomialLaw<5>& law, double unit = 1.0) {
+  return {{0.0, law.c[1] / unit, law.c[2] / unit, law.c[3] / unit}};
 }
 
 /// The fastest sites that have the law; `inverse_mass` is nullptr where all masses are `mass`.
 AnySites nonlinear_sites(const LineLaw& law, bool has_equal_masses, double mass, const double* inverse_mass) {
   const ClosedForm springs = closed_form_of(*law.springs);
-  const ClosedForm held = law.sites ? closed_form_of(*law.sites) : PolynomialForce{};
-  const PolynomialForce *spring = polynomial(springs), *site = polynomial(held);
+  const ClosedForm held = law.sites ? closed_form_of(*law.sites) : PolynomialLaw<5>{};
+  const auto *spring = std::get_if<PolynomialLaw<5>>(&springs), *site = std::get_if<PolynomialLaw<5>>(&held);
   const auto choose = [&](const auto& uniform, auto with_row) -> AnySites {
     if (has_equal_masses) return uniform;
     with_row = {
@@ -58,24 +60,24 @@ AnySites nonlinear_sites(const LineLaw& law, bool has_equal_masses, double mass,
     return with_row;
   };
   if (law.sites == nullptr && spring != nullptr && is_within(*spring, 1, 3)) {
-    return choose(CubicSpringSites<>{.mass = mass, .spring = PolynomialLaw<3>(*spring)},
-                  CubicSpringSites<const double*>{});
+    return choose(CubicSpringSites<>{.mass = mass, .spring = cubic(*spring)}, CubicSpringSites<const double*>{});
   }
   if (spring != nullptr && site != nullptr && is_within(*spring, 1, 1) && spring->c[1] > 0.0 &&
       is_within(*site, 1, 3)) {
     const double unit = spring->c[1];
-    return choose(CubicHeldSites<>{.stiffness = unit, .mass = mass, .site = PolynomialLaw<3>(*site, unit)},
+    return choose(CubicHeldSites<>{.stiffness = unit, .mass = mass, .site = cubic(*site, unit)},
                   CubicHeldSites<const double*>{});
   }
   if (spring != nullptr && site != nullptr) {
-    return PolynomialSites<>{
-        .spring = PolynomialLaw<5>(*spring), .site = PolynomialLaw<5>(*site), .inverse_mass = inverse_mass};
+    return PolynomialSites<>{.spring = *spring, .site = *site, .inverse_mass = inverse_mass};
   }
-  if (const auto* force = std::get_if<ExponentialForce>(&springs); force != nullptr && law.sites == nullptr) {
-    return ExponentialSites<>{.spring = ExponentialLaw(*force), .inverse_mass = inverse_mass};
+  if (const auto* law_of_springs = std::get_if<ExponentialLaw>(&springs);
+      law_of_springs != nullptr && law.sites == nullptr) {
+    return ExponentialSites<>{.spring = *law_of_springs, .inverse_mass = inverse_mass};
   }
-  if (const auto* force = std::get_if<ContactForce>(&springs); force != nullptr && law.sites == nullptr) {
-    return ContactSites<>{.spring = ContactLaw(*force), .inverse_mass = inverse_mass};
+  if (const auto* law_of_springs = std::get_if<ContactLaw>(&springs);
+      law_of_springs != nullptr && law.sites == nullptr) {
+    return ContactSites<>{.spring = *law_of_springs, .inverse_mass = inverse_mass};
   }
   return BatchSites<>{.spring = {law.springs.get()}, .site = {law.sites.get()}, .inverse_mass = inverse_mass};
 }

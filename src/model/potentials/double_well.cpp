@@ -27,7 +27,7 @@ class DoubleWellPotential final : public SimdPotential<DoubleWellPotential>, pub
   }
   ClosedForm closed_form() const override {
     const double stiffness = 4.0 * barrier_ / (half_distance_ * half_distance_);
-    return PolynomialForce{{0.0, -stiffness, 0.0, stiffness / (half_distance_ * half_distance_)}};
+    return PolynomialLaw<5>{{0.0, -stiffness, 0.0, stiffness / (half_distance_ * half_distance_)}};
   }
 
  private:

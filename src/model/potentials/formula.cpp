@@ -42,18 +42,18 @@ class FormulaPairPotential final : public PairPotential, public HasClosedForm {
   /// The Taylor series of V' where it ends at the fifth power.
   static ClosedForm polynomial_form(ExpressionGraph& graph, Expression value) {
     if (graph.is_piecewise(value)) return {};
-    PolynomialForce force;
+    PolynomialLaw<5> law;
     const double origin = 0.0;
     double factorial = 1.0;
     Expression derivative = graph.derivative(value, 0);
-    for (std::size_t k = 0; k < force.c.size(); ++k) {
-      force.c[k] = FormulaProgram(graph, {&derivative, 1}, 1).run(&origin) / factorial;
-      if (!std::isfinite(force.c[k])) return {};
+    for (std::size_t k = 0; k < law.c.size(); ++k) {
+      law.c[k] = FormulaProgram(graph, {&derivative, 1}, 1).run(&origin) / factorial;
+      if (!std::isfinite(law.c[k])) return {};
       factorial *= static_cast<double>(k + 1);
       derivative = graph.derivative(derivative, 0);
     }
     if (!graph.is_constant(derivative, 0.0)) return {};
-    return force;
+    return law;
   }
 
   FormulaProgram value_, derivative_, second_derivative_;

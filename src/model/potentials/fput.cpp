@@ -16,7 +16,7 @@ class FputPotential final : public SimdPotential<FputPotential>, public HasClose
     return s * (k_ + s * (alpha_ + s * beta_));
   }
   double second_derivative(double s) const override { return k_ + s * (2.0 * alpha_ + s * (3.0 * beta_)); }
-  ClosedForm closed_form() const override { return PolynomialForce{{0.0, k_, alpha_, beta_}}; }
+  ClosedForm closed_form() const override { return PolynomialLaw<5>{{0.0, k_, alpha_, beta_}}; }
   bool is_quadratic() const override { return alpha_ == 0.0 && beta_ == 0.0; }
 
  private:

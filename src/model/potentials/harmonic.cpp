@@ -17,7 +17,7 @@ class HarmonicPotential final : public SimdPotential<HarmonicPotential>, public 
     return k_ * (s - rest_length_);
   }
   double second_derivative(double) const override { return k_; }
-  ClosedForm closed_form() const override { return PolynomialForce{{-k_ * rest_length_, k_}}; }
+  ClosedForm closed_form() const override { return PolynomialLaw<5>{{-k_ * rest_length_, k_}}; }
   bool is_quadratic() const override { return rest_length_ == 0.0; }
 
  private:

@@ -22,7 +22,7 @@ class HertzPotential final : public PairPotential, public HasClosedForm {
     return -k_ * (x * std::sqrt(x));
   }
   double second_derivative(double s) const override { return 1.5 * k_ * std::sqrt(overlap(s)); }
-  ClosedForm closed_form() const override { return ContactForce{k_, contact_}; }
+  ClosedForm closed_form() const override { return ContactLaw{-k_, contact_}; }
 
  private:
   /// NaN where s is.

@@ -17,7 +17,7 @@ class QuarticPotential final : public SimdPotential<QuarticPotential>, public Ha
     return s * (k_ + beta_ * (s * s));
   }
   double second_derivative(double s) const override { return k_ + 3.0 * beta_ * (s * s); }
-  ClosedForm closed_form() const override { return PolynomialForce{{0.0, k_, 0.0, beta_}}; }
+  ClosedForm closed_form() const override { return PolynomialLaw<5>{{0.0, k_, 0.0, beta_}}; }
 
  private:
   double k_, beta_;

@@ -16,7 +16,7 @@ class TodaPotential final : public PairPotential, public HasClosedForm {
   double value(double s) const override { return a_ / b_ * (std::expm1(-b_ * s) + b_ * s); }
   double derivative(double s) const override { return -a_ * std::expm1(-b_ * s); }
   double second_derivative(double s) const override { return a_ * b_ * std::exp(-b_ * s); }
-  ClosedForm closed_form() const override { return ExponentialForce{a_, b_}; }
+  ClosedForm closed_form() const override { return ExponentialLaw{-a_, -b_}; }
 
  private:
   double a_, b_;

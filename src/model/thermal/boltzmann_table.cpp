@@ -71,17 +71,12 @@ void TabulatedDensity::tabulate(double first, double step, std::span<const doubl
     const double before = values[cell - std::min<std::size_t>(cell, 1)], behind = values[std::min(cell + 2, cells)];
     sums_[cell + 1] = sums_[cell] + std::max(0.0, 13.0 * (values[cell] + values[cell + 1]) - before - behind);
   }
-  guide_.resize(cells);
-  for (std::size_t part = 0, cell = 0; part < cells; guide_[part++] = cell) {
-    const double sum = sums_.back() * static_cast<double>(part) / static_cast<double>(cells);
-    while (sums_[cell + 1] < sum) ++cell;
-  }
 }
 
 double TabulatedDensity::quantile(double u) const {
-  const double sum = u * sums_.back(), cells = static_cast<double>(guide_.size());
-  std::size_t cell = guide_[static_cast<std::size_t>(std::min(u * cells, cells - 1.0))];
-  while (cell + 1 < guide_.size() && sums_[cell + 1] < sum) ++cell;
+  const double sum = u * sums_.back();
+  const auto cell =
+      static_cast<std::size_t>(std::lower_bound(sums_.begin() + 1, sums_.end() - 1, sum) - sums_.begin() - 1);
   const double probability = sums_[cell + 1] - sums_[cell], ratio = values_[cell + 1] / values_[cell];
   const double part = probability > 0.0 ? std::clamp((sum - sums_[cell]) / probability, 0.0, 1.0) : 0.5;
   const bool is_even = !(ratio > 0.0) || !std::isfinite(ratio) || std::abs(ratio - 1.0) < 1e-9;
@@ -123,38 +118,39 @@ std::optional<BoltzmannTable> BoltzmannTable::tabulate(Energy potential, double 
   return table;
 }
 
-// d<s>/dP = -variance/kT: Newton's method, with smaller steps where the density has no integral or the mean is no
-// nearer.
+// The mean falls as the pressure P rises, by d<s>/dP = -variance/kT, from infinity where P is too low for an integral:
+// Newton's method between a pressure that is too low and one that is too high.
 std::optional<BoltzmannTable> BoltzmannTable::with_mean(const Energy& potential, double temperature, double mean) {
-  constexpr int few_cells = 512;
-  const auto under = [&](double pressure, int cells) {
-    std::optional<BoltzmannTable> table =
-        tabulate([=](double s) { return potential(s) + pressure * s; }, temperature, cells);
-    if (table) table->pressure_ = pressure;
-    return table;
-  };
-  const auto error_of = [&](const BoltzmannTable& table) { return table.mean() - mean; };
-  std::optional<BoltzmannTable> table = under(0.0, few_cells);
-  if (!table) {
-    // Springs without an end on one side need a pressure from the other.
-    const auto [lowest, highest] = turning_points(potential, temperature);
-    const double scale = std::isfinite(lowest) ? -lowest : highest;
-    if (!std::isfinite(scale) || scale == 0.0) return std::nullopt;
-    table = under((std::isfinite(lowest) ? 1.0 : -1.0) * temperature / std::abs(scale), few_cells);
+  constexpr int few_cells = 512, max_iterations = 200;
+  // Springs without an end on one side have a scale on the other.
+  const auto [lowest, highest] = turning_points(potential, temperature);
+  const double scale = std::isfinite(lowest) ? std::abs(lowest) : std::abs(highest);
+  if (!std::isfinite(scale) || scale == 0.0) return std::nullopt;
+  double low = -infinity, high = infinity, pressure = 0.0, step = temperature / scale;
+  for (int i = 0; i < max_iterations; ++i) {
+    const Energy tilted = [=](double s) { return potential(s) + pressure * s; };
+    double excess = std::isfinite(turning_points(tilted, highest_exponent * temperature).first) ? infinity : -infinity;
+    double next = infinity;
+    if (const auto table = tabulate(tilted, temperature, few_cells)) {
+      excess = table->mean() - mean;
+      if (std::abs(excess) <= 1e-8 * std::sqrt(table->variance())) break;
+      next = pressure + excess * temperature / table->variance();
+    }
+    (excess > 0.0 ? low : high) = pressure;
+    if (low < next && next < high) {
+      pressure = next;
+    } else if (std::isfinite(low) && std::isfinite(high)) {
+      pressure = 0.5 * (low + high);
+    } else {
+      pressure += excess > 0.0 ? step : -step;
+      step *= 2.0;
+    }
   }
-  for (int iteration = 0; table && iteration < 100; ++iteration) {
-    const double error = error_of(*table);
-    if (std::abs(error) <= 1e-8 * std::sqrt(table->variance())) break;
-    double change = error * temperature / table->variance();
-    std::optional<BoltzmannTable> next;
-    const auto is_nearer = [&] { return next && std::abs(error_of(*next)) < std::abs(error); };
-    for (int halving = 0; halving < 60 && !is_nearer(); ++halving, change *= 0.5)
-      next = under(table->pressure() + change, few_cells);
-    if (!is_nearer()) break;  // the sums over so few cells have errors
-    table = std::move(next);
-  }
-  if (!table || std::abs(error_of(*table)) > 1e-4 * std::sqrt(table->variance())) return std::nullopt;
-  return under(table->pressure(), many_cells);
+  std::optional<BoltzmannTable> table =
+      tabulate([=](double s) { return potential(s) + pressure * s; }, temperature, many_cells);
+  if (!table || !(std::abs(table->mean() - mean) < 1e-4 * std::sqrt(table->variance()))) return std::nullopt;
+  table->pressure_ = pressure;
+  return table;
 }
 
 double BoltzmannTable::density(double s) const {
@@ -163,7 +159,7 @@ double BoltzmannTable::density(double s) const {
 
 // The density of the sum is int phi(k)^count exp(-i k sum) dk/2 pi, at most int |phi|^count dk/2 pi.
 double BoltzmannTable::likelihood_of_sum(std::int64_t count, double sum) const {
-  const std::size_t stride = std::max<std::size_t>(1, guide_.size() / 1024);
+  const std::size_t stride = std::max<std::size_t>(1, values_.size() / 1024);
   constexpr double width = 40.0;  // standard deviations, after which the trapezoidal rule repeats the density
   const double deviation = sum - static_cast<double>(count) * mean_;
   const double wave =

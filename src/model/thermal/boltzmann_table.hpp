@@ -31,12 +31,11 @@ class TabulatedDensity {
   /// The number below which a number lies with probability u, 0 < u <= 1.
   double quantile(double u) const;
   double lowest() const { return first_; }
-  double highest() const { return first_ + step_ * static_cast<double>(guide_.size()); }
+  double highest() const { return first_ + step_ * static_cast<double>(values_.size() - 1); }
 
  protected:
   double first_ = 0.0, step_ = 0.0;
   std::vector<double> values_, sums_;  // at each node, and up to it
-  std::vector<std::size_t> guide_;     // the first cell of each of as many equal parts of (0, 1)
 };
 
 /// The density of a stretch, or of a place, of thermal springs, sites and particles, in cells of equal width: averages

@@ -3,7 +3,6 @@
 
 #include <complex>
 #include <cstddef>
-#include <memory>
 #include <vector>
 
 namespace bathline {
@@ -12,9 +11,7 @@ namespace bathline {
 class PowerSpectrum {
  public:
   /// `window` is the number of values of a window.
-  explicit PowerSpectrum(std::size_t window);
-  ~PowerSpectrum();
-  PowerSpectrum(PowerSpectrum&&) noexcept;
+  explicit PowerSpectrum(std::size_t window) : window_(window), sum_(frequencies()) {}
 
   std::size_t frequencies() const { return window_ / 2 + 1; }
   void add(std::complex<double> value);
@@ -23,12 +20,10 @@ class PowerSpectrum {
   std::vector<double> take();
 
  private:
-  struct Transform;
   std::size_t window_;
   std::vector<std::complex<double>> values_;
   std::vector<double> sum_;
-  double windows_ = 0.0, weight_ = 0.0;
-  std::unique_ptr<Transform> transform_;
+  double windows_ = 0.0;
 };
 
 }  // namespace bathline

@@ -1,20 +1,141 @@
-// The keys of the study `transport`, and the checks of what they ask for.
+// The keys of the study `transport`, the chains that it observes, and the checks of both.
 // Tested by tests/study/transport_test.cpp.
 #include "study/transport/options.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <numbers>
 #include <set>
 
 #include "parallel/memory_budget.hpp"
 #include "study/shared_checks.hpp"
-#include "study/transport/realisation.hpp"
+#include "study/theory/multiple_tau.hpp"
+#include "study/theory/power_spectrum.hpp"
 #include "study/transport/results.hpp"
 
 namespace bathline {
 
+HeatConductor* conductor_of(Environment& environment) {
+  auto* const chain = dynamic_cast<HeatConductor*>(&environment);
+  return chain != nullptr && chain->conducting_sites() > 0 ? chain : nullptr;
+}
+
 namespace {
+
+bool acts_on(const Environment& environment, int coordinate) {
+  const auto& terms = environment.attachment().terms();
+  return std::ranges::any_of(terms, [=](const Attachment::Term& term) { return term.coordinate == coordinate; });
+}
+
+/// Finds the baths at the ends of a chain; why it cannot be observed, or nothing.
+std::string find_baths(const Problem& problem, Chain& chain) {
+  for (std::size_t end = 0; end < 2; ++end) {
+    const char* const which = end == 0 ? "first" : "second";
+    for (std::size_t e = 0; e < problem.environments().size(); ++e) {
+      Environment& bath = *problem.environments()[e];
+      const EnvironmentProperties& properties = bath.properties();
+      if (e == chain.environment || !acts_on(bath, chain.ends[end])) continue;
+      const std::pair<bool, std::string> wrong[] = {
+          {chain.is_ring, "`{0}` acts on the particle of this ring, which is observed without baths"},
+          {conductor_of(bath) != nullptr,
+           "`{0}` ends at the particle at its {1} end, too, so that the heat of the bath there belongs to both"},
+          {acts_on(bath, chain.ends[1 - end]), "`{0}` acts on both ends, so that its heat belongs to neither"},
+          {properties.temperature_in_time != nullptr,
+           "the `kT` of `{0}` depends on time, so that no current is steady"},
+          {!chain.baths[end].empty() && properties.temperature != chain.kT[end],
+           "two environments at its {1} end have different temperatures"}};
+      for (const auto& [is_wrong, reason] : wrong) {
+        if (is_wrong) return fmt::format(fmt::runtime(reason), bath.name(), which);
+      }
+      chain.baths[end].push_back(e);
+      chain.kT[end] = properties.temperature;
+    }
+    if (!chain.is_ring && chain.baths[end].empty())
+      return fmt::format(
+          "no bath acts on the particle at its {} end; add a `damper` with a `kT`, or a warm `spring-mass-line` with "
+          "sites = \"infinite\"",
+          which);
+  }
+  return "";
+}
+
+/// Bins of `count` places or springs, by their mean index.
+Dimension bins_of(const Chain& chain, const char* name, std::int64_t count) {
+  Dimension dimension{name, {}, "1", fmt::format("{} along the chain, from the first end", name)};
+  for (std::size_t bin = 0; bin < chain.bins; ++bin) {
+    const std::int64_t sum = begin_of_bin(bin, count, chain.bins) + begin_of_bin(bin + 1, count, chain.bins) - 1;
+    dimension.values.push_back(0.5 * static_cast<double>(sum));
+  }
+  return dimension;
+}
+
+/// What is measured of a chain that is observed once in `interval` seconds.
+void add_columns(const TransportOptions& options, double interval, Chain& chain) {
+  const double of_place = 1.0 / static_cast<double>(chain.places);
+  chain.columns = {{"current", "W", "mean current through all springs"},
+                   {"heat_from_first", "W", "heat a second out of the bath at the first end"},
+                   {"heat_into_second", "W", "heat a second into the bath at the second end"},
+                   {},
+                   {"mean_temperature", "J", "mean kT of the chain"},
+                   {"temperature", "J", "kT of the sites", bins_of(chain, "place", chain.places)},
+                   {"local_current", "W", "current through the springs", bins_of(chain, "spring", chain.springs)}};
+  if (!chain.is_ring) return;
+  for (std::size_t column = 0; column < 3; ++column) chain.columns[column].name.clear();
+  if (options.max_lag) {
+    chain.longest_lag = static_cast<std::size_t>(std::max(1.0, std::ceil(*options.max_lag / interval)));
+    Dimension lag{"lag", MultipleTau(*chain.longest_lag).lags(), "s", "lag"};
+    for (double& value : lag.values) value *= interval;
+    chain.columns.push_back(
+        {"current_correlation", "W^2", "correlation of the sum of all currents, over N", lag, of_place});
+  }
+  chain.waves = options.wave_numbers;
+  chain.window = static_cast<std::size_t>(std::max(2.0, std::round(options.window / interval)));
+  Dimension frequency{"frequency", {}, "rad/s", "angular frequency"};
+  for (std::size_t m = 0; m < PowerSpectrum(chain.window).frequencies(); ++m)
+    frequency.values.push_back(2.0 * std::numbers::pi * static_cast<double>(m) /
+                               (static_cast<double>(chain.window) * interval));
+  for (const std::int64_t wave : chain.waves) {
+    chain.columns.push_back({fmt::format("structure_factor_{}", wave), "m^2/s",
+                             fmt::format("spectrum of the velocities at the wave number 2 pi {}/N, over N", wave),
+                             frequency, interval * of_place});
+  }
+}
+
+/// The chains of a case, with the mistakes that prevent their observation.
+std::vector<Chain> find_chains(const Case& this_case, const Experiment& experiment, const TransportOptions& options,
+                               const Recipe& recipe, Mistakes& mistakes) {
+  const Problem problem = experiment.make_problem(this_case);
+  std::vector<Chain> chains;
+  std::size_t column = 0;
+  for (std::size_t e = 0; e < problem.environments().size(); ++e) {
+    Environment& environment = *problem.environments()[e];
+    const HeatConductor* const conductor = conductor_of(environment);
+    if (conductor == nullptr) continue;
+    const Section& section = recipe.environments[this_case.environments[e]];
+    if (environment.attachment().axes() != 2) {
+      mistakes.add(section.where("attach"), fmt::format("`{}`: currents are those of chains along one axis, but its "
+                                                        "particles have {}",
+                                                        environment.name(), environment.attachment().axes() / 2));
+      continue;
+    }
+    Chain chain{.environment = e,
+                .name = environment.name(),
+                .is_ring = conductor->is_ring(),
+                .places = conductor->conducting_sites() + (conductor->is_ring() ? 1 : 2),
+                .springs = conductor->conducting_sites() + 1,
+                .first_column = column};
+    for (std::size_t end = 0; end < 2; ++end) chain.ends[end] = environment.attachment().terms()[end].coordinate;
+    chain.bins = static_cast<std::size_t>(std::min({options.bins, chain.springs, chain.places}));
+    const std::string refusal = find_baths(problem, chain);
+    if (!refusal.empty()) mistakes.add(section.where("attach"), fmt::format("`{}`: {}", chain.name, refusal));
+    add_columns(options, static_cast<double>(experiment.output().every) * this_case.step, chain);
+    column = chain.end_column();
+    chains.push_back(std::move(chain));
+  }
+  return chains;
+}
 
 /// Why the chains of a series do not make one in a case; empty where they do.
 std::string refusal_of(const TransportSeries& series, const std::vector<Chain>& chains) {
@@ -30,24 +151,35 @@ std::string refusal_of(const TransportSeries& series, const std::vector<Chain>& 
 }
 
 /// Reads the series, each of chains of at least one case.
-void read_series(const Section& study, const std::vector<std::vector<Chain>>& cases, TransportOptions& options,
-                 Mistakes& mistakes) {
+void read_series(const Section& study, TransportOptions& options, Mistakes& mistakes) {
   if (!study.has("series")) return;
   for (const Section& table : study.tables("series")) {
     const TransportSeries series{table.text("name"), table.texts("chains")};
     std::string refusal = "a series has the names of at least two chains";
-    for (std::size_t i = 0; i < cases.size() && series.chains.size() > 1 && !refusal.empty(); ++i)
-      refusal = refusal_of(series, cases[i]);
+    for (std::size_t i = 0; i < options.chains.size() && series.chains.size() > 1 && !refusal.empty(); ++i)
+      refusal = refusal_of(series, options.chains[i]);
     if (!refusal.empty()) mistakes.add(table.where("chains"), refusal);
     const auto has_name = [&](const std::vector<Chain>& chains) {
       return std::ranges::find(chains, series.name, &Chain::name) != chains.end();
     };
-    if (std::ranges::any_of(cases, has_name))
+    if (std::ranges::any_of(options.chains, has_name))
       mistakes.add(table.where("name"), fmt::format("`{}` is the name of a chain, whose results are in a group of this "
                                                     "name; choose another one",
                                                     series.name));
     options.series.push_back(series);
   }
+}
+
+/// Whether steps begin and end with half a kick: then half a kick after a whole step momenta have the temperature of
+/// the bath.
+bool begins_and_ends_with_half_kicks(const Scheme& scheme) {
+  const auto* const splitting = std::get_if<ExplicitScheme>(&scheme);
+  if (splitting == nullptr || !splitting->b.empty() || splitting->substeps.empty()) return false;
+  const auto is_half_kick = [](const Substep& substep) {
+    return substep.kind == Substep::Kind::kick && substep.weight == 0.5;
+  };
+  return std::ranges::count_if(splitting->substeps, is_half_kick) == 2 && is_half_kick(splitting->substeps.front()) &&
+         is_half_kick(splitting->substeps.back());
 }
 
 /// Checks what a case and its chains have to be to be observed.
@@ -87,29 +219,29 @@ void check_case(const Recipe& recipe, const Experiment& experiment, const Case& 
 }
 
 /// Checks that the realisations that a rank advances together fit into memory.
-void check_memory(const Recipe& recipe, const Experiment& experiment, const TransportOptions& options,
-                  Mistakes& mistakes) {
+void check_memory(const Recipe& recipe, const Experiment& experiment, std::int64_t realisations, Mistakes& mistakes) {
   const Communicator& world = experiment.communicator();
-  const std::int64_t teams = std::min<std::int64_t>(options.realisations, world.size());
-  const auto together = static_cast<double>((options.realisations + teams - 1) / teams);
+  // The bytes of an environment are those of a rank of all, and a team has fewer.
+  const std::int64_t teams = std::min<std::int64_t>(realisations, world.size()),
+                     copies = (realisations + teams - 1) / teams * teams;
   double bytes = 0.0;
   for (const Case& this_case : experiment.cases()) {
+    std::int64_t of_one = 0;
     const Problem problem = experiment.make_problem(this_case);
-    double of_one = 0.0;
     for (const auto& environment : problem.environments()) {
-      const auto sums = static_cast<double>(2 * sizeof(double) * environment->properties().sites);
-      of_one += static_cast<double>(environment->bytes(this_case.scheme)) + sums / static_cast<double>(world.size());
+      const std::int64_t sums = 2 * static_cast<std::int64_t>(sizeof(double)) * environment->properties().sites;
+      of_one += environment->bytes(this_case.scheme) + sums / world.size();
     }
-    // `bytes` are those of a rank of all, and a team has fewer.
-    bytes = std::max(bytes, together * static_cast<double>(teams) * of_one);
+    bytes = std::max(bytes, static_cast<double>(copies) * static_cast<double>(of_one));
   }
   const MemoryBudget memory = memory_budget(world, bytes);
-  if (memory.needed <= memory.available) return;
   constexpr double gibibyte = 1 << 30;
-  mistakes.add(recipe.study.where("realisations"),
-               fmt::format("{} realisations, which are advanced together, need {:.1f} GiB on a {} with {:.1f} GiB free",
-                           options.realisations, memory.needed / gibibyte, memory.is_rank_limit ? "rank" : "node",
-                           memory.available / gibibyte));
+  if (memory.needed > memory.available)
+    mistakes.add(recipe.study.where("realisations"),
+                 fmt::format("{} realisations, which are advanced together, need {:.1f} GiB on a {} with {:.1f} GiB "
+                             "free",
+                             realisations, memory.needed / gibibyte, memory.is_rank_limit ? "rank" : "node",
+                             memory.available / gibibyte));
 }
 
 }  // namespace
@@ -158,15 +290,14 @@ TransportOptions read_transport_options(const Recipe& recipe, const Experiment& 
                  fmt::format("blocks = {}: whether the motion is steady is judged by at least {} blocks",
                              options.blocks, min_steady_blocks));
   }
-  std::vector<std::vector<Chain>> cases;
   bool has_chains = true, is_driven = true;
   for (const Case& this_case : experiment.cases()) {
-    cases.push_back(find_chains(this_case, experiment.make_problem(this_case), experiment.output().every, options,
-                                recipe, mistakes));
-    has_chains = has_chains && !cases.back().empty();
+    const std::vector<Chain>& chains =
+        options.chains.emplace_back(find_chains(this_case, experiment, options, recipe, mistakes));
+    has_chains = has_chains && !chains.empty();
     const auto has_error = [](const Chain& chain) { return chain.is_driven() || chain.longest_lag; };
-    is_driven = is_driven && std::ranges::any_of(cases.back(), has_error);
-    check_case(recipe, experiment, this_case, cases.back(), options, mistakes);
+    is_driven = is_driven && std::ranges::any_of(chains, has_error);
+    check_case(recipe, experiment, this_case, chains, options, mistakes);
   }
   check_needs({.examined = "[[integrators]], each closed with a `nonlinear-line` between two particles",
                .has_examined = has_chains},
@@ -176,8 +307,8 @@ TransportOptions read_transport_options(const Recipe& recipe, const Experiment& 
                  "`until_error` is that of currents, but the baths at both ends have the same temperature, or of "
                  "rings with a `max_lag`");
   }
-  read_series(study, cases, options, mistakes);
-  if (mistakes.empty()) check_memory(recipe, experiment, options, mistakes);
+  read_series(study, options, mistakes);
+  if (mistakes.empty()) check_memory(recipe, experiment, options.realisations, mistakes);
   return options;
 }
 

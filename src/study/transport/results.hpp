@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "study/transport/chains.hpp"
+#include "study/transport/options.hpp"
 
 namespace bathline {
 

@@ -609,6 +609,49 @@ TEST(MpiNonlinearLine, AnySolverAndAnyRanksGiveTheSameImplicitSteps) {
   }
 }
 
+/// Free particles at these places of one long chain, and the chains between them.
+Problem row_of_chains(const NonlinearLaw& law, const std::vector<long>& places, const Communicator& world) {
+  ParticleSystem system;
+  system.particles = static_cast<int>(places.size());
+  const int size = system.size();
+  system.mass = system.q0 = system.v0 = Eigen::VectorXd::Constant(size, 1.2);
+  system.potential = std::make_shared<QuadraticPotential>(Eigen::MatrixXd::Zero(size, size));
+  Mistakes mistakes;
+  std::vector<std::unique_ptr<Environment>> all;
+  for (long k = 0; k < size; ++k) {
+    const auto place = static_cast<double>(places[static_cast<std::size_t>(k)]);
+    system.q0[k] = 0.2 * std::sin(1.3 * place);
+    system.v0[k] = 0.3 * std::cos(2.1 * place);
+    if (k == 0) continue;
+    const long before = places[static_cast<std::size_t>(k - 1)],
+               sites = places[static_cast<std::size_t>(k)] - before - 1;
+    const std::string site = "(i + " + std::to_string(before + 1) + ")";
+    Section section = section_of({law, sites, {k - 1, k}});
+    section.set("name", "chain " + std::to_string(k), {});
+    section.set("w0", std::vector<std::string>{"0.2*sin(1.3*" + site + ")"}, {});
+    section.set("v0", std::vector<std::string>{"0.3*cos(2.1*" + site + ")"}, {});
+    all.push_back(environments().find("nonlinear-line")->build(section, system, {h, 1.0}, world, mistakes));
+  }
+  if (!mistakes.empty()) throw std::runtime_error(mistakes.report());
+  Problem problem(system, Eigen::MatrixXd::Zero(size, size), std::move(all), world);
+  problem.prepare(5);
+  return problem;
+}
+
+// Newton's method for the particles finds what one elimination of all sites finds.
+TEST(MpiNonlinearLine, AParticleBetweenTwoChainsIsASiteOfOne) {
+  for (const char* name : {"gamma(gamma=0.500000)", "gauss(stages=2)"}) {
+    SCOPED_TRACE(name);
+    Problem one = row_of_chains(nonlinear_laws()[2], {0, 500}, self_world()),
+            two = row_of_chains(nonlinear_laws()[2], {0, 201, 500}, test_world());
+    for (Problem* problem : {&one, &two}) EXPECT_FALSE(make_stepper(implicit_scheme(name), *problem, 0.4)->advance(12));
+    two.broadcast_particles();
+    EXPECT_NEAR(two.q[0], one.q[0], 1e-12);
+    EXPECT_NEAR(two.q[1], sites_of(one).displacements(0, 1)[200], 1e-12);
+    EXPECT_NEAR(two.q[2], one.q[1], 1e-12);
+  }
+}
+
 TEST(MpiNonlinearLine, MidpointStepsConserveTheMomentumOfAFreeRing) {
   // A quadratic invariant of a stiff law far beyond the stability limit of explicit steps, with linear environments.
   const Chain chain{{"stiff", potential_section("fput", {{"k", 400.0}, {"alpha", 0.0}, {"beta", 900.0}}), {}}, 300};

@@ -8,7 +8,6 @@
 #include "model/thermal/boltzmann_table.hpp"
 #include "nonlinear_laws.hpp"
 #include "random/streams.hpp"
-#include "self_world.hpp"
 
 namespace bathline::nonlinear_thermal_test {
 namespace {
@@ -125,7 +124,6 @@ Sampled sample(const ThermalChain& chain, int chains, bool of_places) {
   sampled.by_index.resize(count);
   double squares = 0.0;
   for (int i = 0; i < chains; ++i) {
-    const auto places = draw_thermal_places(chain, numbers(static_cast<std::uint32_t>(i)), self_world());
     double before = chain.first, sum = 0.0;
     std::size_t next = 0;
     const auto add = [&](double place) {
@@ -135,7 +133,7 @@ Sampled sample(const ThermalChain& chain, int chains, bool of_places) {
       sum += x * x / static_cast<double>(count);
       before = place;
     };
-    places->for_each(0, chain.sites, [&](std::int64_t, double place) { add(place); });
+    draw_thermal_places(chain, numbers(static_cast<std::uint32_t>(i)), [&](std::int64_t, double place) { add(place); });
     if (next < count) add(*chain.last);
     sampled.square += sum / chains;
     squares += sum * sum / chains;
@@ -202,8 +200,7 @@ TEST(NonlinearThermal, TheSumOfEnergiesFluctuatesAsBetweenFixedEnds) {
       energy += springs.value(place - before);
       before = place;
     };
-    draw_thermal_places(chain, numbers(static_cast<std::uint32_t>(i)), self_world())
-        ->for_each(0, chain.sites, [&](std::int64_t, double place) { add(place); });
+    draw_thermal_places(chain, numbers(static_cast<std::uint32_t>(i)), [&](std::int64_t, double place) { add(place); });
     add(0.0);
     sum += energy / chains;
     squares += energy * energy / chains;

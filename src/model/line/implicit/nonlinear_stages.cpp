@@ -9,15 +9,16 @@
 //
 // for each strand. The last row couples the strands of a folded chain: by the spring between them, or, where the last
 // site is shared, by the spring before that of the second strand, whose own last equation is that both are the same.
+// With V_1 = constant + slope V_0 the force on the head has the derivative F'_1 h A (slope - 1) by its velocities V_0.
 // Source: hairer2006, section II.2.
 // Tested by tests/model/line/nonlinear_line_test.cpp.
 #include "model/line/implicit/nonlinear_stages.hpp"
 
-#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 #include <type_traits>
-#include <utility>
+#include <vector>
 
 #include "parallel/halo.hpp"
 #include "solve/block_line_elimination.hpp"
@@ -27,15 +28,8 @@ namespace bathline {
 namespace {
 
 template <int Strands, int S>
-class Stages final : public ImplicitEnvironmentStepper, public NonlinearStages {
+class Stages final : public ImplicitEnvironmentStepper, public NonlinearResponse {
  public:
-  static constexpr int B = Strands * S;
-  using Elimination = BlockLineElimination<B>;
-  using Block = Eigen::Matrix<double, S, S>;
-  using Value = Eigen::Matrix<double, S, 1>;
-  /// By site: of one number at every stage.
-  using Values = Eigen::Matrix<double, S, Eigen::Dynamic>;
-
   Stages(LineState& line, const PartitionedRungeKutta& scheme, double h)
       : line_(line),
         law_(*line.options.law),
@@ -44,68 +38,43 @@ class Stages final : public ImplicitEnvironmentStepper, public NonlinearStages {
         a_hat_(scheme.a_hat),
         b_(scheme.b),
         halo_(line.layout, line.communicator, 1, line.axes * S),
-        eliminations_(static_cast<std::size_t>(line.axes / Strands)),
-        forces_(Eigen::MatrixXd::Zero(S, line.axes)),
-        stiffness_(forces_) {
+        eliminations_(static_cast<std::size_t>(line.axes / Strands)) {
     for (int axis = 0; axis < line.axes; ++axis) {
       const auto zeros = [&](Eigen::Index more) { return Values(Values::Zero(S, rows() + more)); };
       axes_.push_back({Eigen::MatrixXd::Zero(rows() + 2, S), zeros(1), zeros(1), zeros(0), zeros(0)});
     }
+    velocities_ = residual_ = Eigen::VectorXd::Zero(rows() * row_size());
+    solver_ = std::make_unique<SnesSolver>(
+        velocities_.size(),
+        SnesSolver::Equations{
+            .residual = [this](const double* x, double* r) { evaluate(x, r); },
+            .linearise = [this](const double* x) { linearise(x); },
+            .entries = [this](const SnesSolver::Add& add) { add_entries(add); },
+            .eliminate = [this](double* values) { eliminate(values, Eigen::VectorXd::Zero(row_size())); }},
+        line.communicator);
   }
 
-  // The step.
   bool condense(std::span<const double> head, StageResponse& response) override {
     line_.mark_active(line_.sites());
     heads_.assign(head.begin(), head.end());
+    head_velocities_.resize(0, 0);
+    for_each_site([&](int axis, std::int64_t j) {
+      own(velocities_.data(), axis, j).setConstant(line_.own(line_.p[axis])[j] / mass_of(axis, j));
+    });
     response.constant.setZero(S, line_.axes);
     response.damping.setZero(S, S);
     return true;
   }
-  void back_substitute(const Eigen::MatrixXd&) override {
-    for (int axis = 0; axis < line_.axes; ++axis) {
-      double* const w = line_.own(line_.w[axis]);
-      double* const p = line_.own(line_.p[axis]);
-      for (std::int64_t j = 0; j < rows(); ++j) {
-        const Value velocity = velocities(axis, j);
-        w[j] += h_ * b_.dot(velocity);
-        p[j] += h_ * b_.dot(force(axis, j));
-        if (is_last(j)) line_.dissipated[axis] += h_ * line_.constants.dashpot * b_.dot(velocity.cwiseAbs2());
-      }
-    }
-    // Both strands store a shared site.
-    for (int axis = 0; axis < line_.axes && is_shared(rows() - 1); axis += 2) {
-      const auto last = static_cast<std::size_t>(rows() - 1);
-      line_.own(line_.w[axis + 1])[last] = line_.own(line_.w[axis])[last];
-      line_.own(line_.p[axis + 1])[last] = line_.own(line_.p[axis])[last];
-    }
-  }
-
-  int chains() const override { return line_.axes / Strands; }
-  int block() const override { return B; }
-  const Layout& layout() const override { return line_.layout; }
-  void guess(double* velocities) const override {
-    for_each_site([&](int axis, std::int64_t j) {
-      const double mass = mass_of(axis, j);
-      own(velocities, axis, j).setConstant(line_.own(line_.p[axis])[j] / mass);
-    });
-  }
-  void evaluate(const Eigen::MatrixXd& head_velocities, const double* velocities, double* residual) override;
-  const Eigen::MatrixXd& head_forces() const override { return forces_; }
-  const Eigen::MatrixXd& head_stiffness() const override { return stiffness_; }
-  double squared_scale() const override { return squared_scale_; }
-  void linearise() override;
-  Row row(int chain, std::int64_t site) const override {
-    const typename Elimination::Row fixed = row_of(chain, site);
-    return {fixed.before, fixed.diagonal, fixed.behind};
-  }
-  const HeadRelation& eliminate(int chain, double* values) override {
-    return eliminations_[static_cast<std::size_t>(chain)].eliminate(values);
-  }
-  void substitute(int chain, double* values, const Eigen::VectorXd& head) const override {
-    eliminations_[static_cast<std::size_t>(chain)].substitute(values, head);
-  }
+  NearVelocities respond(const Eigen::MatrixXd& head_velocities) override;
+  void back_substitute(const Eigen::MatrixXd& head_velocities) override;
 
  private:
+  static constexpr int B = Strands * S;  // numbers in a row of a chain: a site of each strand
+  using Elimination = BlockLineElimination<B>;
+  using Block = Eigen::Matrix<double, S, S>;
+  using Value = Eigen::Matrix<double, S, 1>;
+  /// By site: of one number at every stage.
+  using Values = Eigen::Matrix<double, S, Eigen::Dynamic>;
   /// At the last `evaluate`. A row of places more in front is for the head, and one behind for the far end; springs are
   /// before every site, and one behind the last.
   struct Axis {
@@ -114,13 +83,16 @@ class Stages final : public ImplicitEnvironmentStepper, public NonlinearStages {
   };
 
   std::int64_t rows() const { return line_.count; }
+  /// Numbers of all axes: unknowns are ordered by site, then axis, then stage.
+  int row_size() const { return line_.axes * S; }
+  int chains() const { return line_.axes / Strands; }
   bool is_last(std::int64_t j) const { return line_.at_far_end && j == rows() - 1; }
   bool is_shared(std::int64_t j) const { return Strands == 2 && line_.constants.shared == 1 && is_last(j); }
   double mass_of(int axis, std::int64_t j) const { return line_.site(line_.first_site() + j, line_.strand(axis)).mass; }
   template <class Number>
   auto own(Number* values, int axis, std::int64_t j) const {
     using Map = Eigen::Map<std::conditional_t<std::is_const_v<Number>, const Value, Value>>;
-    return Map(values + ((axis / Strands) * rows() + j) * B + (axis % Strands) * S);
+    return Map(values + j * row_size() + axis * S);
   }
   template <class Use>
   void for_each_site(Use use) const {
@@ -129,17 +101,43 @@ class Stages final : public ImplicitEnvironmentStepper, public NonlinearStages {
     }
   }
   const Axis& of(int axis) const { return axes_[static_cast<std::size_t>(axis)]; }
-  Value velocities(int axis, std::int64_t j) const { return own(velocities_.data(), axis, j); }
-  /// On a site at every stage.
-  Value force(int axis, std::int64_t j) const {
+  /// On a site at every stage, where it has these velocities.
+  Value force(int axis, std::int64_t j, const Value& velocity) const {
     Value force = of(axis).pull.col(j + 1) - of(axis).pull.col(j) - of(axis).held.col(j);
     // The spring before the second strand's copy of a shared site acts on it, too, in the other direction.
     if (is_shared(j)) force -= of(axis ^ 1).pull.col(j);
-    if (is_last(j)) force -= line_.constants.dashpot * velocities(axis, j);
+    if (is_last(j)) force -= line_.constants.dashpot * velocity;
     return force;
   }
   Block coupling(const Value& stiffness) const { return h_ * h_ * (a_hat_ * stiffness.asDiagonal() * a_); }
   typename Elimination::Row row_of(int chain, std::int64_t j) const;
+
+  /// Of all sites at these velocities. @note Collective.
+  void evaluate(const double* velocities, double* residual);
+  /// The 2-norm of the round-off of the residual at the last `evaluate`, the same on every rank. @note Collective.
+  double round_off() const;
+  void linearise(const double* velocities) {
+    evaluate(velocities, residual_.data());
+    for (int chain = 0; chain < chains(); ++chain) {
+      eliminations_[static_cast<std::size_t>(chain)].factor(line_.layout, line_.communicator,
+                                                            [&](std::int64_t j) { return row_of(chain, j); });
+    }
+  }
+  void add_entries(const SnesSolver::Add& add) const;
+  /// Solves the linear system in place, where the head has these numbers.
+  void eliminate(double* values, const Eigen::VectorXd& head) {
+    for (int chain = 0; chain < chains(); ++chain)
+      eliminations_[static_cast<std::size_t>(chain)].solve(values + chain * B, row_size(), head.segment<B>(chain * B));
+  }
+  /// Velocities change linearly with those of the head after the first response in a step.
+  void set_head_velocities(const Eigen::MatrixXd& now) {
+    if (head_velocities_.size() > 0) {
+      residual_.setZero();
+      eliminate(residual_.data(), (now - head_velocities_).reshaped());
+      velocities_ += residual_;
+    }
+    head_velocities_ = now;
+  }
 
   LineState& line_;
   const LineLaw& law_;
@@ -149,15 +147,50 @@ class Stages final : public ImplicitEnvironmentStepper, public NonlinearStages {
   Halo halo_;
   std::vector<Elimination> eliminations_;  // by chain
   std::vector<double> heads_;              // at the start of the step, by axis
-  std::vector<double> velocities_;         // of the last `evaluate`
+  Eigen::MatrixXd head_velocities_;        // stages x axes; empty before the first response
+  Eigen::VectorXd velocities_, residual_;
   std::vector<Axis> axes_;
-  Eigen::MatrixXd forces_, stiffness_;
-  double squared_scale_ = 0.0;
+  std::unique_ptr<SnesSolver> solver_;
 };
 
 template <int Strands, int S>
-void Stages<Strands, S>::evaluate(const Eigen::MatrixXd& head_velocities, const double* velocities, double* residual) {
-  velocities_.assign(velocities, velocities + rows() * line_.axes * S);
+NonlinearResponse::NearVelocities Stages<Strands, S>::respond(const Eigen::MatrixXd& head_velocities) {
+  set_head_velocities(head_velocities);
+  evaluate(velocities_.data(), residual_.data());
+  const SnesSolver::Report report =
+      solver_->solve({velocities_.data(), static_cast<std::size_t>(velocities_.size())}, round_off());
+  linearise(velocities_.data());
+  NearVelocities response{report, Eigen::MatrixXd::Zero(S, line_.axes), Eigen::MatrixXd::Zero(row_size(), row_size())};
+  for (int axis = 0; axis < line_.axes && line_.at_head(); ++axis) {
+    response.forces.col(axis) = of(axis).pull.col(0);
+    const int chain = axis / Strands;
+    auto damping = response.damping.block<S, B>(axis * S, chain * B);
+    damping.template middleCols<S>(axis % Strands * S).setIdentity();
+    damping -= eliminations_[static_cast<std::size_t>(chain)].slope().template middleRows<S>(axis % Strands * S);
+    damping = (of(axis).stiffness.col(0).asDiagonal() * (h_ * a_) * damping).eval();
+  }
+  return response;
+}
+
+template <int Strands, int S>
+void Stages<Strands, S>::back_substitute(const Eigen::MatrixXd& head_velocities) {
+  set_head_velocities(head_velocities);
+  evaluate(velocities_.data(), residual_.data());
+  for_each_site([&](int axis, std::int64_t j) {
+    const Value velocity = own(velocities_.data(), axis, j);
+    line_.own(line_.w[axis])[j] += h_ * b_.dot(velocity);
+    line_.own(line_.p[axis])[j] += h_ * b_.dot(force(axis, j, velocity));
+    if (is_last(j)) line_.dissipated[axis] += h_ * line_.constants.dashpot * b_.dot(velocity.cwiseAbs2());
+  });
+  // Both strands store a shared site.
+  for (int axis = 0; axis < line_.axes && is_shared(rows() - 1); axis += 2) {
+    for (auto* fields : {&line_.w, &line_.p})
+      line_.own((*fields)[axis + 1])[rows() - 1] = line_.own((*fields)[axis])[rows() - 1];
+  }
+}
+
+template <int Strands, int S>
+void Stages<Strands, S>::evaluate(const double* velocities, double* residual) {
   std::vector<double*> arrays;
   for (int axis = 0; axis < line_.axes; ++axis) {
     Eigen::MatrixXd& places = axes_[static_cast<std::size_t>(axis)].places;
@@ -168,7 +201,6 @@ void Stages<Strands, S>::evaluate(const Eigen::MatrixXd& head_velocities, const 
     for (int i = 0; i < S; ++i) arrays.push_back(places.col(i).data() + 1 - halo_.left());
   }
   halo_.exchange(arrays);
-  squared_scale_ = 0.0;
   for (int axis = 0; axis < line_.axes && rows() > 0; ++axis) {
     Axis& now = axes_[static_cast<std::size_t>(axis)];
     const double direction = line_.strand(axis) == 1 ? -1.0 : 1.0;
@@ -177,7 +209,7 @@ void Stages<Strands, S>::evaluate(const Eigen::MatrixXd& head_velocities, const 
     for (int i = 0; i < S; ++i) {
       auto place = now.places.col(i);
       if (line_.at_head())
-        place[0] = heads_[static_cast<std::size_t>(axis)] + h_ * a_.row(i).dot(head_velocities.col(axis));
+        place[0] = heads_[static_cast<std::size_t>(axis)] + h_ * a_.row(i).dot(head_velocities_.col(axis));
       if (line_.at_far_end)
         place[rows() + 1] = Strands == 2 ? of(axis ^ 1).places(rows(), i) : line_.behind_last(place[rows()]);
       for (std::int64_t j = 0; j < rows() + (has_spring_behind ? 1 : 0); ++j) {
@@ -191,26 +223,32 @@ void Stages<Strands, S>::evaluate(const Eigen::MatrixXd& head_velocities, const 
       }
     }
   }
-  for (int axis = 0; axis < line_.axes && line_.at_head(); ++axis) {
-    forces_.col(axis) = of(axis).pull.col(0);
-    stiffness_.col(axis) = of(axis).stiffness.col(0);
-  }
   for_each_site([&](int axis, std::int64_t j) {
-    const double mass = mass_of(axis, j), p = line_.own(line_.p[axis])[j];
+    const Value velocity = own(velocities, axis, j);
+    const double mass = mass_of(axis, j);
     auto rest = own(residual, axis, j);
     if (is_shared(j) && line_.strand(axis) == 1) {
-      rest = mass * (this->velocities(axis, j) - this->velocities(axis ^ 1, j));
+      rest = mass * (velocity - own(velocities, axis ^ 1, j));
     } else {
-      rest = mass * this->velocities(axis, j) - Value::Constant(p) - h_ * (a_hat_ * force(axis, j));
+      rest = mass * velocity - Value::Constant(line_.own(line_.p[axis])[j]) - h_ * (a_hat_ * force(axis, j, velocity));
     }
+  });
+}
+
+template <int Strands, int S>
+double Stages<Strands, S>::round_off() const {
+  double squares = 0.0, sum = 0.0;
+  for_each_site([&](int axis, std::int64_t j) {
     // The round-off of places changes the forces.
-    const double place = std::abs(line_.own(line_.w[axis])[j]);
+    const double place = std::abs(line_.own(line_.w[axis])[j]), p = std::abs(line_.own(line_.p[axis])[j]);
     const Axis& at = of(axis);
     const Value stiffness = at.stiffness.col(j) + at.stiffness.col(j + 1) + at.held_stiffness.col(j);
-    const double terms = std::abs(p) + h_ * (at.pull.col(j).norm() + at.pull.col(j + 1).norm() + at.held.col(j).norm() +
-                                             place * stiffness.norm());
-    squared_scale_ += S * terms * terms;
+    const double terms =
+        p + h_ * (at.pull.col(j).norm() + at.pull.col(j + 1).norm() + at.held.col(j).norm() + place * stiffness.norm());
+    squares += S * terms * terms;
   });
+  for (const double part : line_.communicator.gather_all({&squares, 1})) sum += part;
+  return 4.0 * std::numeric_limits<double>::epsilon() * std::sqrt(sum);
 }
 
 template <int Strands, int S>
@@ -250,10 +288,18 @@ typename Stages<Strands, S>::Elimination::Row Stages<Strands, S>::row_of(int cha
 }
 
 template <int Strands, int S>
-void Stages<Strands, S>::linearise() {
-  for (int chain = 0; chain < chains(); ++chain) {
-    eliminations_[static_cast<std::size_t>(chain)].factor(line_.layout, line_.communicator,
-                                                          [&](std::int64_t j) { return row_of(chain, j); });
+void Stages<Strands, S>::add_entries(const SnesSolver::Add& add) const {
+  for (std::int64_t j = 0; j < rows(); ++j) {
+    for (int chain = 0; chain < chains(); ++chain) {
+      const std::int64_t site = line_.first_site() + j, row = site * row_size() + chain * B;
+      const typename Elimination::Row entries = row_of(chain, j);
+      for (int i = 0; i < B * B; ++i) {
+        const std::int64_t column = row + i / B;
+        add(row + i % B, column, entries.diagonal(i));
+        if (site > 0) add(row + i % B, column - row_size(), -entries.before(i));
+        if (!is_last(j)) add(row + i % B, column + row_size(), -entries.behind(i));
+      }
+    }
   }
 }
 
