@@ -1,5 +1,5 @@
 // Reading measured values, and how far a run is from them.
-// Tested by tests/study/fit_test.cpp and tests/costates/gradient_test.cpp.
+// Tested by tests/study/fit_test.cpp.
 #include "study/measured_values.hpp"
 
 #include <fmt/format.h>
