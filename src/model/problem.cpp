@@ -85,7 +85,8 @@ std::optional<TemperaturesInTime> temperatures_in_time(const std::vector<std::un
 void Problem::set_damping(Eigen::MatrixXd damping) {
   damping_ = std::move(damping);
   constexpr Eigen::Index many = 16;
-  if (damping_.rows() > many) sparse_damping_ = damping_.sparseView(0.0, 0.0);
+  if (damping_.rows() > many)
+    sparse_damping_ = std::make_shared<Eigen::SparseMatrix<double>>(damping_.sparseView(0.0, 0.0));
   is_damped_ = !damping_.isZero(0.0) || drag_force() != nullptr;
 }
 
@@ -166,8 +167,8 @@ void Problem::drag(const Eigen::VectorXd& position, const Eigen::VectorXd& v, Ei
 }
 
 void Problem::subtract_damping(const Eigen::VectorXd& v, Eigen::VectorXd& forces) const {
-  if (sparse_damping_.rows() > 0) {
-    forces.noalias() -= sparse_damping_ * v;
+  if (sparse_damping_) {
+    forces.noalias() -= *sparse_damping_ * v;
   } else {
     forces.noalias() -= damping_ * v;
   }

@@ -139,7 +139,7 @@ class Problem {
   void subtract_damping(const Eigen::VectorXd& v, Eigen::VectorXd& forces) const;
 
   Eigen::MatrixXd damping_;
-  Eigen::SparseMatrix<double> sparse_damping_;  // of many degrees of freedom
+  std::shared_ptr<const Eigen::SparseMatrix<double>> sparse_damping_;  // of many degrees of freedom
   bool is_damped_ = false;
   CoupledFriction coupled_friction_;
   bool coupled_friction_is_in_drag_ = false;  // where there is any

@@ -38,7 +38,7 @@ WhiteNoise::WhiteNoise(Eigen::MatrixXd diffusion, TemperaturesInTime temperature
   for (Eigen::Index i = 0; i < diffusion_.rows(); ++i) {
     if (!diffusion_.row(i).isZero(0.0)) noisy_.push_back(static_cast<int>(i));
   }
-  root_ = symmetric_root(2.0 * diffusion_(noisy_, noisy_)).sparseView(0.0, 0.0);
+  root_ = std::make_shared<Root>(symmetric_root(2.0 * diffusion_(noisy_, noisy_)).sparseView(0.0, 0.0));
 }
 
 void WhiteNoise::begin(std::uint64_t seed, std::uint32_t realisation) {

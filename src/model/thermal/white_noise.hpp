@@ -6,6 +6,7 @@
 #include <Eigen/SparseCore>
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
@@ -56,10 +57,12 @@ class WhiteNoise {
   void impulses(std::int64_t step, int count, double h, Put put);
 
  private:
+  using Root = Eigen::SparseMatrix<double, Eigen::RowMajor>;
+
   Eigen::MatrixXd diffusion_;
   TemperaturesInTime temperatures_;
-  std::vector<int> noisy_;                             // degrees of freedom with noise
-  Eigen::SparseMatrix<double, Eigen::RowMajor> root_;  // symmetric root of their 2 D
+  std::vector<int> noisy_;            // degrees of freedom with noise
+  std::shared_ptr<const Root> root_;  // symmetric root of their 2 D
   Eigen::VectorXd impulse_;
   NoiseStream numbers_;
 };
@@ -73,7 +76,7 @@ void WhiteNoise::impulses(std::int64_t step, int count, double h, Put put) {
     if (drawn.empty()) drawn = numbers_.from(step + k, 0, noisy, count - k);
     for (std::size_t i = 0; i < noisy; ++i) {
       double sum = 0.0;
-      for (decltype(root_)::InnerIterator entry(root_, static_cast<Eigen::Index>(i)); entry; ++entry) {
+      for (Root::InnerIterator entry(*root_, static_cast<Eigen::Index>(i)); entry; ++entry) {
         sum += entry.value() * drawn[static_cast<std::size_t>(entry.col())];
       }
       if (!temperatures_.empty()) sum *= amplitude(noisy_[i], (static_cast<double>(step + k) + 0.5) * h);
