@@ -130,7 +130,9 @@ TEST(MpiCheckpoint, HoldsTheResultAsItWas) {
   EXPECT_EQ(checkpoint.numbers("state"), std::vector<double>(200000, 1.0));
   for (const std::string& target : {path, folder.file("elsewhere.h5")}) {
     checkpoint.restore_result(target, guard);
-    if (test_world().is_root()) EXPECT_EQ(content_of(target), original);
+    if (test_world().is_root()) {
+      EXPECT_EQ(content_of(target), original);
+    }
   }
   test_world().barrier();
   // The copy is continued after its last row.

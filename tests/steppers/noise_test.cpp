@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <vector>
 
 #include "steppers/ornstein_uhlenbeck.hpp"
 #include "steppers/stepper.hpp"
@@ -212,6 +213,47 @@ TEST(Noise, DampingAndNoiseAloneAreExact) {
     integral += weight * 2.0 / 45.0 * t / intervals * flow * 2.0 * problem.noise()->diffusion() * flow.transpose();
   }
   EXPECT_LT((root * root.transpose() - integral).norm(), 1e-13);
+}
+
+// Of many particles damping and noise are sparse, and the flow is that of the parts that are joined. With one
+// temperature its momenta keep the covariance kT M. Each entry of E kT M E^T + R R^T is a sum of 40 rounded terms of at
+// most kT M.
+TEST(Noise, PartsOfManyParticlesFlowByThemselves) {
+  constexpr int n = 20;
+  const Langevin few = three_particles();
+  const std::vector<int> joined = {2, 11, 17};
+  Langevin system{VectorXd::LinSpaced(n, 0.6, 2.1), MatrixXd::Identity(n, n), MatrixXd::Zero(n, n),
+                  VectorXd::Constant(n, 0.7)};
+  for (int i = 1; i < n; i += 3) system.damping(i, i) = 0.1 * i;  // 1, 4, ..., 19: others have none
+  system.damping(joined, joined) = few.damping;
+  Problem problem = system.problem();
+  problem.p = VectorXd::LinSpaced(n, -1.0, 2.0);
+  VectorXd drag(n);
+  problem.drag(problem.q, problem.p, drag);
+  EXPECT_LT((drag + system.damping * problem.p).cwiseAbs().maxCoeff(), 1e-15);
+  if (!test_world().is_root()) return;
+  constexpr double t = 0.9;
+  MatrixXd root = MatrixXd::Zero(n, n), decay(n, n);
+  OrnsteinUhlenbeck flow(problem, t);
+  std::size_t unit = n;
+  problem.noise()->set_source([&](std::int64_t, int, std::span<double> numbers) {
+    for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = i == unit ? 1.0 : 0.0;
+  });
+  for (int i = 0; i < n; ++i) {
+    problem.p = VectorXd::Unit(n, i);
+    flow.advance(0);
+    decay.col(i) = problem.p;
+  }
+  for (unit = 0; unit < n; ++unit) {
+    problem.p.setZero();
+    flow.advance(1);
+    root.col(static_cast<Eigen::Index>(unit)) = problem.p;
+  }
+  const MatrixXd rate = system.damping * system.mass.cwiseInverse().asDiagonal(),
+                 equilibrium = 0.7 * system.mass.asDiagonal();
+  EXPECT_LT((decay - matrix_exponential(-t * rate)).cwiseAbs().maxCoeff(), 1e-14);
+  EXPECT_LT((decay * equilibrium * decay.transpose() + root * root.transpose() - equilibrium).cwiseAbs().maxCoeff(),
+            1e-14);
 }
 
 TEST(Noise, LedgerCloses) {
