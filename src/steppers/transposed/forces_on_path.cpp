@@ -22,54 +22,58 @@ class Follower {
       : x(static_cast<std::size_t>(environment.attachment().axes())),
         v(x),
         force(x),
-        velocities(MatrixXd::Zero(stages, environment.attachment().axes())),
-        terms_(environment.attachment().terms()),
-        start_(environment.attachment().start()),
-        weights_(weights) {}
+        velocities(MatrixXd::Zero(stages, environment.attachment().axes())) {
+    const Attachment& attachment = environment.attachment();
+    std::vector<bool> has_term(x.size());
+    for (const auto& [coordinate, axis, weight] : attachment.terms()) {
+      terms_.push_back({coordinate, axis, weight, weight * weights[coordinate], attachment.start()[coordinate],
+                        has_term[static_cast<std::size_t>(axis)] ? 1.0 : 0.0});
+      has_term[static_cast<std::size_t>(axis)] = true;
+    }
+  }
   operator HeadMotion() const { return {x, v}; }
 
   void move_to(const VectorXd& q) {
-    std::ranges::fill(x, 0.0);
-    for (const auto& [coordinate, axis, weight] : terms_) x[axis] += weight * (q[coordinate] - start_[coordinate]);
+    for (const Term& term : terms_) {
+      x[term.axis] = term.of_others * x[term.axis] + term.weight * (q[term.coordinate] - term.start);
+    }
   }
   void set_velocity(const RecordedPath::Vector& velocity) {
-    std::ranges::fill(v, 0.0);
-    for (const auto& [coordinate, axis, weight] : terms_) v[axis] += weight * velocity[coordinate];
+    for (const Term& term : terms_) {
+      v[term.axis] = term.of_others * v[term.axis] + term.weight * velocity[term.coordinate];
+    }
   }
   /// Adds the weighted force on the coordinates.
   void distribute(double* forces) const {
-    for (const auto& [coordinate, axis, weight] : terms_) {
-      forces[coordinate] += weights_[coordinate] * weight * force[axis];
-    }
+    for (const Term& term : terms_) forces[term.coordinate] += term.weight_of_force * force[term.axis];
   }
 
   std::vector<double> x, v, force;
   MatrixXd velocities;  // of stages, a row for each
 
  private:
-  const std::vector<Attachment::Term>& terms_;
-  const VectorXd &start_, &weights_;
+  struct Term {
+    int coordinate, axis;
+    double weight, weight_of_force, start, of_others;  // of_others: 0 for the first term of an axis
+  };
+  std::vector<Term> terms_;
 };
 
-std::vector<Follower> followers_of(const std::vector<WeightedProblem>& problems, int stages) {
+std::vector<Follower> followers_of(const Problem& problem, const VectorXd& weights, int stages) {
   std::vector<Follower> followers;
-  for (const auto& [problem, weights] : problems) {
-    for (const Environment* environment : problem->stepped_environments()) {
-      followers.emplace_back(*environment, weights, stages);
-    }
+  for (const Environment* environment : problem.stepped_environments()) {
+    followers.emplace_back(*environment, weights, stages);
   }
   return followers;
 }
 
-void follow_splitting(const ExplicitScheme& scheme, const FinishedRun& run,
-                      const std::vector<WeightedProblem>& problems, MatrixXd& forces) {
+void follow_splitting(const ExplicitScheme& scheme, const FinishedRun& run, Problem& problem, const VectorXd& weights,
+                      MatrixXd& forces) {
   ExplicitEnvironmentSteppers steppers;
-  for (const auto& [problem, weights] : problems) {
-    for (Environment* environment : problem->stepped_environments()) {
-      steppers.push_back(environment->explicit_stepper(scheme, run.h));
-    }
+  for (Environment* environment : problem.stepped_environments()) {
+    steppers.push_back(environment->explicit_stepper(scheme, run.h));
   }
-  std::vector<Follower> followers = followers_of(problems, 0);
+  std::vector<Follower> followers = followers_of(problem, weights, 0);
   const bool is_root = run.problem.communicator().is_root();
   VectorXd q = is_root ? VectorXd(run.path.q(0)) : VectorXd();
   for (Follower& head : followers) {
@@ -102,18 +106,16 @@ void follow_splitting(const ExplicitScheme& scheme, const FinishedRun& run,
   });
 }
 
-void follow_stages(const PartitionedRungeKutta& scheme, const FinishedRun& run,
-                   const std::vector<WeightedProblem>& problems, MatrixXd& forces) {
+void follow_stages(const PartitionedRungeKutta& scheme, const FinishedRun& run, Problem& problem,
+                   const VectorXd& weights, MatrixXd& forces) {
   const int stages = scheme.stages();
   std::vector<std::unique_ptr<ImplicitEnvironmentStepper>> steppers;
   int block = 64;  // steps, 0 where environments need all ranks in each
-  for (const auto& [problem, weights] : problems) {
-    for (Environment* environment : problem->stepped_environments()) {
-      steppers.push_back(environment->implicit_stepper(scheme, run.h));
-      block = std::min(block, steppers.back()->max_block_steps());
-    }
+  for (Environment* environment : problem.stepped_environments()) {
+    steppers.push_back(environment->implicit_stepper(scheme, run.h));
+    block = std::min(block, steppers.back()->max_block_steps());
   }
-  std::vector<Follower> followers = followers_of(problems, stages);
+  std::vector<Follower> followers = followers_of(problem, weights, stages);
   const Communicator& ranks = run.problem.communicator();
   StageResponse response;
   MatrixXd on_head;
@@ -155,11 +157,11 @@ void follow_stages(const PartitionedRungeKutta& scheme, const FinishedRun& run,
 
 }  // namespace
 
-void add_forces_on_path(const FinishedRun& run, const std::vector<WeightedProblem>& problems, MatrixXd& forces) {
+void add_forces_on_path(const FinishedRun& run, Problem& problem, const VectorXd& weights, MatrixXd& forces) {
   if (const auto* splitting = std::get_if<ExplicitScheme>(&run.scheme)) {
-    return follow_splitting(*splitting, run, problems, forces);
+    return follow_splitting(*splitting, run, problem, weights, forces);
   }
-  follow_stages(std::get<PartitionedRungeKutta>(run.scheme), run, problems, forces);
+  follow_stages(std::get<PartitionedRungeKutta>(run.scheme), run, problem, weights, forces);
 }
 
 }  // namespace bathline

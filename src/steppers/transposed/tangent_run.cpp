@@ -125,22 +125,19 @@ std::optional<PathChange> change_on_path(const FinishedRun& run, const ChangedNu
   PathChange change{VectorXd::Zero(n), VectorXd::Zero(n),
                     MatrixXd::Zero(n, is_root ? static_cast<Index>(run.path.points()) - 1 : 0)};
   const VectorXd& mass = run.problem.system().mass;
-  std::vector<WeightedProblem> with_environments;
   for (const auto& [place, weight] : is_central ? central : one_sided) {
     if (weight == 0.0) continue;
     const std::optional<Preparation> other = make(number.value + place * size);
     if (!other) return std::nullopt;
-    auto problem = std::make_unique<Problem>(other->prepared(other->system));
+    Problem problem = other->prepared(other->system);
     change.q0 += weight / size * other->system.q0;
     change.v0 += weight / size * other->system.v0;
-    const VectorXd weights = weight / size * mass.cwiseQuotient(problem->system().mass);
-    const bool has_other_masses = problem->system().mass != mass;
-    const bool moves_particles = number.is_of_system || has_other_masses || problem->damping() != run.problem.damping();
-    if (is_root && moves_particles) add_forces_of_particles(run, *problem, weights, change.forces);
-    if (number.environment.empty() && !has_other_masses) continue;
-    with_environments.push_back({std::move(problem), weights});
+    const VectorXd weights = weight / size * mass.cwiseQuotient(problem.system().mass);
+    const bool has_other_masses = problem.system().mass != mass;
+    const bool moves_particles = number.is_of_system || has_other_masses || problem.damping() != run.problem.damping();
+    if (is_root && moves_particles) add_forces_of_particles(run, problem, weights, change.forces);
+    if (!number.environment.empty() || has_other_masses) add_forces_on_path(run, problem, weights, change.forces);
   }
-  add_forces_on_path(run, with_environments, change.forces);
   return change;
 }
 
