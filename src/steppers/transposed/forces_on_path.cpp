@@ -84,14 +84,13 @@ void follow_splitting(const ExplicitScheme& scheme, const FinishedRun& run, Prob
   const auto take_substep = [&](const Substep& substep) {
     const bool is_kick = substep.kind == Substep::Kind::kick;
     if (is_kick) q = run.path.q(++point);
-    double* const here = forces.data() + static_cast<Index>(point - 1) * forces.rows();
     const RecordedPath::Vector v = run.path.v(point);
     for (std::size_t e = 0; e < followers.size(); ++e) {
       Follower& head = followers[e];
       if (has_moved) head.move_to(q);
       if (is_kick) {
         steppers[e]->force(head, head.force);
-        head.distribute(here);
+        head.distribute(forces.data() + static_cast<Index>(point - 1) * forces.rows());
       }
       steppers[e]->substep(substep, head);
       if (is_kick) head.set_velocity(v);
