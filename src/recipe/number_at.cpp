@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <span>
 #include <sstream>
 #include <stdexcept>
@@ -117,6 +118,22 @@ NumberAt::NumberAt(const std::string& path, const Recipe& recipe, const Catalogu
   if (!is_system) environment_ = section->text("name");
   keys_ = keys_of(path_[0], *section, is_system ? catalogue_schema.systems : catalogue_schema.environments);
   value_ = exchange(*section, keys_, rest, nullptr, bound_);
+}
+
+std::pair<double, double> NumberAt::limits() const {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  switch (bound_) {
+    case Bound::positive:
+    case Bound::nonnegative:
+      return {0.0, infinity};
+    case Bound::negative:
+      return {-infinity, 0.0};
+    case Bound::unit_interval:
+      return {0.0, 1.0};
+    case Bound::any:
+      break;
+  }
+  return {-infinity, infinity};
 }
 
 void NumberAt::set(Recipe& recipe, double value) const {

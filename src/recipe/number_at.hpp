@@ -2,6 +2,8 @@
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "recipe/recipe.hpp"
 
@@ -15,7 +17,8 @@ class NumberAt {
   NumberAt(const std::string& path, const Recipe& recipe, const CatalogueSchema& catalogue_schema);
 
   double value() const { return value_; }
-  Bound bound() const { return bound_; }
+  /// The interval of its key, open or closed; infinite where it has no bound.
+  std::pair<double, double> limits() const;
   /// Its parts between dots, as they were given.
   const std::vector<std::string>& path() const { return path_; }
   /// The name of the environment that has it; empty where it is of the system.

@@ -99,6 +99,27 @@ class ProblemTest(unittest.TestCase):
                 expected = difference(lambda size, key=key, value=value: cost(**{key: value + size}))
                 self.assertAlmostEqual(float(group[name]), expected, delta=1e-8 * (1 + abs(expected)), msg=name)
 
+    def test_constants_that_are_zero(self):
+        slow = {"stiffness": [0.5, 0.3], "rate": [0.7, 0.0], "frequency": [0.0, 1.3]}
+        study = {"kind": "gradient", **COST}
+        weights, size = (-25 / 12, 4, -3, 4 / 3, -1 / 4), 1e-3
+
+        def recipe_with(key, index, value):
+            values = [value if i == index else old for i, old in enumerate(slow[key])]
+            return RECIPE | {"environments": [RECIPE["environments"][0] | slow | {key: values}, RECIPE["environments"][1]]}
+
+        def cost(key, index, value):
+            with bathline.Problem(recipe_with(key, index, value) | {"study": study}, by="u") as problem:
+                return problem.cost(problem.start)
+
+        names = ["slow.rate", "slow.frequency"]
+        with bathline.run(recipe_with("rate", 1, 0.0) | {"study": study | {"by": names}}) as result:
+            for key, index in (("rate", 1), ("frequency", 0)):
+                costs = [cost(key, index, i * size) for i in range(5)]
+                expected = sum(weight * value for weight, value in zip(weights, costs)) / size
+                slope = float(result["gradient/run"][f"by_slow_{key}_{index}"])
+                self.assertAlmostEqual(slope, expected, delta=1e-8 * (1 + abs(expected)), msg=key)
+
     def test_a_path_in_segments_has_the_same_gradient(self):
         for method in ({"method": "gauss"}, {"method": "stoermer-verlet"}):
             environments = RECIPE["environments"][1:] if method["method"] != "gauss" else RECIPE["environments"]

@@ -146,7 +146,7 @@ void check(const std::string& text) {
   if (read.report().find("uses the method") != std::string::npos) return;  // the method and the environment do not fit
   ASSERT_EQ(read.report(), "");
   Mistakes mistakes;
-  refuse_without_costates(*read.recipe, *read.experiment, mistakes);
+  refuse_without_costates(*read.recipe, *read.experiment, false, mistakes);
   if (!mistakes.empty()) return;  // said in a sentence
   const std::optional<PathCost> cost = cost_in(read);
   ASSERT_TRUE(cost);

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "recipe_text.hpp"
 
 namespace bathline::number_at_test {
@@ -42,23 +44,20 @@ gamma = 0.5
 TEST(MpiNumberAt, ReadsAndReplaces) {
   const ReadRecipe read = read_recipe(text);
   ASSERT_TRUE(read.mistakes.empty()) << read.report();
+  constexpr double infinity = std::numeric_limits<double>::infinity();
   const struct {
     const char* path;
     double value;
-    Bound bound;
-  } cases[] = {{"system.parameters.k", 3.0, Bound::any},
-               {"system.masses.1", 2.5, Bound::positive},
-               {"system.q0.1", 2.0, Bound::any},
-               {"environments.soft.stiffness.1", 0.25, Bound::positive},
-               {"environments.0.rate.0", 1.0, Bound::nonnegative},
-               {"environments.friction.damping", 0.7, Bound::any}};
-  for (const auto& [path, value, bound] : cases) {
+    double lower, upper;
+  } cases[] = {
+      {"system.parameters.k", 3.0, -infinity, infinity}, {"system.masses.1", 2.5, 0.0, infinity},
+      {"system.q0.1", 2.0, -infinity, infinity},         {"environments.soft.stiffness.1", 0.25, 0.0, infinity},
+      {"environments.0.rate.0", 1.0, 0.0, infinity},     {"environments.friction.damping", 0.7, 0.0, infinity}};
+  for (const auto& [path, value, lower, upper] : cases) {
     SCOPED_TRACE(path);
     const NumberAt number(path, *read.recipe, test_program().catalogue_schema());
     EXPECT_EQ(number.value(), value);
-    if (bound != Bound::any) {
-      EXPECT_EQ(number.bound(), bound);
-    }
+    EXPECT_EQ(number.limits(), std::pair(lower, upper));
     Recipe changed = *read.recipe;
     number.set(changed, 7.5);
     for (const auto& other : cases) {

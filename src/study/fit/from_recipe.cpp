@@ -24,10 +24,9 @@ void read_bounds(const Section& section, FitParameter& parameter, Mistakes& mist
   parameter.lower = -infinity;
   parameter.upper = infinity;
   for (const NumberAt& place : parameter.places) {
-    const Bound bound = place.bound();
-    if (bound == Bound::positive || bound == Bound::nonnegative || bound == Bound::unit_interval) parameter.lower = 0.0;
-    if (bound == Bound::negative) parameter.upper = 0.0;
-    if (bound == Bound::unit_interval) parameter.upper = 1.0;
+    const auto [lower, upper] = place.limits();
+    parameter.lower = std::max(parameter.lower, lower);
+    parameter.upper = std::min(parameter.upper, upper);
   }
   if (!section.has("bounds")) return;
   const std::vector<double>& bounds = section.numbers("bounds");

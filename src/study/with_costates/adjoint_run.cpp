@@ -57,6 +57,12 @@ double bytes_of_path(const Case& this_case, const ParticleSystem& system) {
          static_cast<double>(points_of_step(this_case.scheme).size()) * static_cast<double>(this_case.steps);
 }
 
+/// What gradients by constants of environments take besides, likewise.
+double bytes_of_forces(const Case& this_case, const ParticleSystem& system) {
+  return 16.0 * static_cast<double>(system.size()) * static_cast<double>(points_of_step(this_case.scheme).size()) *
+         static_cast<double>(this_case.steps);
+}
+
 /// Steps of a segment of a path that does not fit.
 std::int64_t segment_of(const Case& this_case) {
   return static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(this_case.steps))));
@@ -73,7 +79,8 @@ std::vector<Parameter> cost_parameters() {
                    "cost per second, likewise, integrated over the run by the weights of the method"),
           optional("path_memory", ValueType::number, "GB",
                    "memory for the stored path of the particles; of a longer run the path is stored in segments of "
-                   "sqrt(N) of its N steps, each of which is run twice; default: half of what is available",
+                   "sqrt(N) of its N steps, each of which is run twice, but whole for gradients by numbers of "
+                   "environments; default: half of what is available",
                    Bound::positive)};
 }
 
@@ -331,8 +338,23 @@ void AdjointRun::differentiate_by(const Recipe& recipe, std::vector<NumberAt> co
   segment_ = std::max<std::int64_t>(case_.steps, 1);  // their forces are those along all of the path
 }
 
+double AdjointRun::size_beside(const NumberAt& constant) const {
+  const auto list_of = [](const NumberAt& number) { return std::span(number.path()).first(number.path().size() - 1); };
+  double size = 0.0;
+  for (const NumberAt& other : constants_) {
+    if (std::ranges::equal(list_of(other), list_of(constant))) size = std::max(size, std::abs(other.value()));
+  }
+  return size > 0.0 ? size : 1.0;
+}
+
 std::optional<Failure> AdjointRun::find_slope(const NumberAt& constant, const Costate& at_start, double& slope) {
-  const ChangedNumber number{.value = constant.value(), .environment = constant.environment(), .is_of_system = false};
+  const auto [lower, upper] = constant.limits();
+  const ChangedNumber number{.value = constant.value(),
+                             .size = constant.value() == 0.0 ? size_beside(constant) : 0.0,
+                             .environment = constant.environment(),
+                             .is_of_system = false,
+                             .lower = lower,
+                             .upper = upper};
   const std::optional<PathChange> change = change_on_path(finished(), number, [&](double value) {
     Recipe changed = *recipe_;
     constant.set(changed, value);
@@ -403,7 +425,8 @@ std::string why_no_co_run(const Environment& environment, const Scheme& backward
 
 }  // namespace
 
-void refuse_without_costates(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
+void refuse_without_costates(const Recipe& recipe, const Experiment& experiment, bool is_by_constants,
+                             Mistakes& mistakes) {
   const std::string& study = recipe.study.text("kind");
   if (experiment.system().lagrangian || experiment.system().contact) {
     mistakes.add(recipe.system.where("kind"),
@@ -436,14 +459,20 @@ void refuse_without_costates(const Recipe& recipe, const Experiment& experiment,
     }
     const double share = static_cast<double>(segment_of(this_case)) / static_cast<double>(this_case.steps);
     double bytes = bytes_of_path(this_case, problem.system());
-    if (this_case.steps > 0) bytes *= std::min(1.0, 2.0 * share);
+    if (is_by_constants) {
+      bytes += bytes_of_forces(this_case, problem.system());
+    } else if (this_case.steps > 0) {
+      bytes *= std::min(1.0, 2.0 * share);
+    }
     const MemoryBudget budget =
         memory_budget(experiment.communicator(), experiment.communicator().is_root() ? bytes : 0.0);
     if (budget.needed <= budget.available) continue;
     mistakes.add(this_case.options.where("name"),
-                 fmt::format("{}: the path of its particles, which costates need, takes {:.2g} GB, and {:.2g} GB are "
+                 fmt::format("{}: the path of its particles, which costates need, takes {:.2g} GB{}, and {:.2g} GB are "
                              "available: take fewer steps",
-                             this_case.name, budget.needed * 1e-9, budget.available * 1e-9));
+                             this_case.name, budget.needed * 1e-9,
+                             is_by_constants ? " with the forces on all of it by constants of environments" : "",
+                             budget.available * 1e-9));
   }
 }
 

@@ -111,6 +111,8 @@ class AdjointRun final : private PathFunctional {
   /// The derivatives of the final cost and the mismatch at a stop by the variables of costs; empty
   /// where there are none. On rank 0.
   Eigen::VectorXd slopes_at(std::size_t stop) const;
+  /// The largest number among the constants of the list of one, 1 where all are 0.
+  double size_beside(const NumberAt& constant) const;
   /// dJ/dconstant from the costates, on rank 0. @note Collective.
   std::optional<Failure> find_slope(const NumberAt& constant, const Costate& at_start, double& slope);
 
@@ -154,7 +156,9 @@ Dimension number_dimension(const Control& control);
 void write_costates(ResultFile& file, const std::string& group, const AdjointRun& run);
 /// Warns where costates grow so much that gradients are useless.
 void warn_of_growth(const std::string& name, double growth);
-/// Adds a mistake for each thing in the recipe that costates do not support. @note Collective.
-void refuse_without_costates(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes);
+/// Adds a mistake for each thing in the recipe that costates do not support, of gradients by constants of environments
+/// or without. @note Collective.
+void refuse_without_costates(const Recipe& recipe, const Experiment& experiment, bool is_by_constants,
+                             Mistakes& mistakes);
 
 }  // namespace bathline

@@ -106,11 +106,9 @@ Variables read_by(const Recipe& recipe, const Experiment& experiment, const Path
             fmt::format("by: `{}` is no control, no parameter of the system, none of `q0`, `v0`, `mass`, and no "
                         "number of an environment, such as \"line.damping\"{}",
                         printable(name), spelling_advice(name, names, '"')));
-      } else if (std::ranges::count(constants, 0.0, &NumberAt::value) > 0 || recipe.system.has("magnetic_field")) {
+      } else if (recipe.system.has("magnetic_field")) {
         mistakes.add(recipe.study.where("by"),
-                     fmt::format("by: the derivative by `{}` is known for numbers other than 0, without a magnetic "
-                                 "field",
-                                 printable(name)));
+                     fmt::format("by: the derivative by `{}` is known without a magnetic field", printable(name)));
       }
     }
   }
@@ -243,10 +241,11 @@ class GradientStudy final : public Study, public LiveProblem {
 };
 
 std::unique_ptr<Study> make_gradient(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
-  refuse_without_costates(recipe, experiment, mistakes);
   std::optional<PathCost> cost = PathCost::read(recipe, experiment, mistakes);
+  Variables by;
+  if (cost) by = read_by(recipe, experiment, *cost, mistakes);
+  refuse_without_costates(recipe, experiment, !by.constants.empty(), mistakes);
   if (!cost) return nullptr;
-  Variables by = read_by(recipe, experiment, *cost, mistakes);
   return std::make_unique<GradientStudy>(recipe, experiment, std::move(*cost), std::move(by));
 }
 

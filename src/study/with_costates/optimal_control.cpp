@@ -344,7 +344,7 @@ std::unique_ptr<Study> make_optimal_control(const Recipe& recipe, const Experime
     mistakes.add(study.where("kind"), "an optimal-control study needs [[controls]]");
     return nullptr;
   }
-  refuse_without_costates(recipe, experiment, mistakes);
+  refuse_without_costates(recipe, experiment, false, mistakes);
   std::optional<PathCost> cost = PathCost::read(recipe, experiment, mistakes);
   const CostVariables variables(experiment.system(), recipe.system);
   EndConditions conditions = EndConditions::read(study, variables, experiment.system(), mistakes);
