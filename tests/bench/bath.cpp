@@ -5,7 +5,7 @@
 #include "model/oscillator_bath/oscillator_bath.hpp"
 #include "quartic_potential.hpp"
 
-namespace bathline {
+namespace bathline::bath_bench {
 namespace {
 
 /// A Duffing oscillator in a bath of `oscillators` on every rank.
@@ -48,4 +48,4 @@ BENCHMARK(explicit_one_pass)
 BENCHMARK(explicit_s_step)->Name("bath/explicit/s_step")->Iterations(5)->UseManualTime()->Unit(benchmark::kMillisecond);
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::bath_bench

@@ -13,7 +13,7 @@
 #include "model/oscillator_bath/oscillator_bath.hpp"
 #include "quartic_potential.hpp"
 
-namespace bathline {
+namespace bathline::ensemble_bench {
 namespace {
 
 constexpr double h = 0.01;
@@ -142,4 +142,4 @@ BENCHMARK_CAPTURE(open_particles, warm, true)
 BENCHMARK(double_well)->Name("ensemble/double_well")->Iterations(turns)->UseManualTime()->Unit(benchmark::kMillisecond);
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::ensemble_bench

@@ -5,7 +5,7 @@
 #include "formula/parser.hpp"
 #include "model/formula/potential.hpp"
 
-namespace bathline {
+namespace bathline::formula_bench {
 namespace {
 
 class HenonHeiles final : public Potential {
@@ -112,4 +112,4 @@ BENCHMARK_CAPTURE(morse, gradient, Part::gradient)->Name("formula/morse/gradient
 BENCHMARK_CAPTURE(morse, hessian, Part::hessian)->Name("formula/morse/hessian")->Iterations(turns)->UseManualTime();
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::formula_bench

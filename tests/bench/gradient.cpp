@@ -7,7 +7,7 @@
 #include "builtin_catalogues.hpp"
 #include "study/with_costates/adjoint_run.hpp"
 
-namespace bathline {
+namespace bathline::gradient_bench {
 namespace {
 
 void gradient(benchmark::State& state, const std::string& system, int steps) {
@@ -61,4 +61,4 @@ BENCHMARK_CAPTURE(gradient, line_gamma0, duffing + line + with("\"gamma\"\ngamma
     ->Unit(benchmark::kMillisecond);
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::gradient_bench

@@ -7,7 +7,7 @@
 #include "model/line/implicit/one_stage_tile.hpp"
 #include "model/line/explicit/skewed_tile.hpp"
 
-namespace bathline {
+namespace bathline::line_bench {
 namespace {
 
 constexpr int steps_of_a_block = 64;
@@ -242,4 +242,4 @@ BENCHMARK(midpoint_in_cache)
     ->Unit(benchmark::kMillisecond);
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::line_bench

@@ -6,7 +6,7 @@
 #include "model/line/nonlinear_line.hpp"
 #include "nonlinear_laws.hpp"
 
-namespace bathline {
+namespace bathline::nonlinear_line_bench {
 namespace {
 
 constexpr double step = 0.125;
@@ -100,4 +100,4 @@ const int registered = [] {
 }();
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::nonlinear_line_bench

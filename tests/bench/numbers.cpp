@@ -6,7 +6,7 @@
 #include "random/normal_batch.hpp"
 #include "random/counter_rng.hpp"
 
-namespace bathline {
+namespace bathline::numbers_bench {
 namespace {
 
 void normal_numbers(benchmark::State& state) {
@@ -33,4 +33,4 @@ void normal_numbers(benchmark::State& state) {
 BENCHMARK(normal_numbers)->Name("numbers/normal")->Iterations(20)->UseManualTime();
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::numbers_bench

@@ -5,7 +5,7 @@
 #include "parallel/mpi_handle.hpp"
 #include "solve/petsc_handle.hpp"
 
-namespace bathline {
+namespace bathline::petsc_line_bench {
 namespace {
 
 /// Tridiagonal matrix with `diagonal` and `off_diagonal`, memory_resident_sites() rows on every rank.
@@ -101,4 +101,4 @@ BENCHMARK(midpoint_petsc_best)
     ->Unit(benchmark::kMillisecond);
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::petsc_line_bench

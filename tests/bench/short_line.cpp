@@ -4,7 +4,7 @@
 
 #include "line_systems.hpp"
 
-namespace bathline {
+namespace bathline::short_line_bench {
 namespace {
 
 constexpr double h = 0.5, implicit_h = 0.1;
@@ -142,4 +142,4 @@ BENCHMARK_CAPTURE(advance_implicitly, gauss2, gauss_scheme(2), nullptr)
     ->Unit(benchmark::kMillisecond);
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::short_line_bench

@@ -5,7 +5,7 @@
 
 #include "small_systems.hpp"
 
-namespace bathline {
+namespace bathline::small_bench {
 namespace {
 
 constexpr int steps = 100'000, turns = 20;
@@ -262,4 +262,4 @@ BENCHMARK_CAPTURE(chain_steps, stiff, gauss2, 1.5)
     ->UseManualTime();
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::small_bench

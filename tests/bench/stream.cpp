@@ -3,7 +3,7 @@
 
 #include "bench_world.hpp"
 
-namespace bathline {
+namespace bathline::stream_bench {
 namespace {
 
 void two_arrays(benchmark::State& state) {
@@ -16,4 +16,4 @@ void two_arrays(benchmark::State& state) {
 BENCHMARK(two_arrays)->Name("stream/two_arrays")->Iterations(10)->UseManualTime()->Unit(benchmark::kMillisecond);
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::stream_bench
