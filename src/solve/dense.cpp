@@ -114,6 +114,11 @@ Eigen::VectorXcd eigenvalues(const MatrixXd& square) {
   return Eigen::EigenSolver<MatrixXd>(square, false).eigenvalues();
 }
 
+RealEigen real_eigen(const MatrixXd& square) {
+  const Eigen::EigenSolver<MatrixXd> solver(square);
+  return {solver.eigenvalues(), solver.pseudoEigenvectors()};
+}
+
 double spectral_radius(const MatrixXd& matrix) { return eigenvalues(matrix).cwiseAbs().maxCoeff(); }
 
 double spectral_abscissa(const MatrixXd& matrix) { return eigenvalues(matrix).real().maxCoeff(); }

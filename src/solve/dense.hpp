@@ -11,6 +11,12 @@ namespace bathline {
 Eigen::MatrixXd matrix_exponential(const Eigen::MatrixXd& matrix);
 
 Eigen::VectorXcd eigenvalues(const Eigen::MatrixXd& square);
+/// Of a square matrix in real arithmetic.
+struct RealEigen {
+  Eigen::VectorXcd values;
+  Eigen::MatrixXd vectors;  ///< columns; the two of a pair are the real and imaginary parts of the first
+};
+RealEigen real_eigen(const Eigen::MatrixXd& square);
 /// Largest absolute value of the eigenvalues of a square matrix.
 double spectral_radius(const Eigen::MatrixXd& matrix);
 /// Largest real part of the eigenvalues of a square matrix.

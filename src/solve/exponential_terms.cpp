@@ -18,16 +18,15 @@ using Eigen::VectorXd;
 
 namespace {
 
-/// By the eigenvectors of a. In real arithmetic: the two columns of a pair are the real and imaginary parts of one.
+/// By the eigenvectors of a.
 std::vector<EigenvalueTerm> terms_of_eigenvectors(const Eigen::RowVectorXd& row, const MatrixXd& a,
                                                   const VectorXd& column) {
-  const Eigen::EigenSolver<MatrixXd> solver(a);
-  const MatrixXd vectors = solver.pseudoEigenvectors();
+  const auto [values, vectors] = real_eigen(a);
   const Eigen::RowVectorXd left = row * vectors;
   const VectorXd right = vectors.fullPivLu().solve(column);
   std::vector<EigenvalueTerm> terms;
   for (Index j = 0; j < a.rows(); ++j) {
-    const std::complex<double> rate = solver.eigenvalues()[j];
+    const std::complex<double> rate = values[j];
     if (rate.imag() == 0.0) {
       terms.push_back({rate, left[j] * right[j]});
     } else if (rate.imag() > 0.0) {

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <Eigen/Dense>
-#include <Eigen/SparseLU>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -71,28 +70,6 @@ class DenseLu<2, 2> {
  private:
   int pivot_row_ = 0;
   double inverse_ = 1.0, multiplier_ = 0.0, upper_ = 0.0, last_inverse_ = 1.0;
-};
-
-/// For unknowns that are coupled to few others, as in a chain; all matrices have the same sparsity pattern.
-class SparseLu {
- public:
-  using Vector = Eigen::VectorXd;
-  using Matrix = Eigen::SparseMatrix<double>;
-  static Matrix matrix(Eigen::Index size) { return Matrix(size, size); }
-  void factor(const Matrix& matrix) {
-    if (!is_ordered_) lu_.analyzePattern(matrix);
-    is_ordered_ = true;
-    lu_.factorize(matrix);
-  }
-  /// NaN where the matrix is singular.
-  Vector solve(const Vector& b) const {
-    if (lu_.info() == Eigen::Success) return lu_.solve(b);
-    return Vector::Constant(b.size(), std::numeric_limits<double>::quiet_NaN());
-  }
-
- private:
-  Eigen::SparseLU<Matrix> lu_;
-  bool is_ordered_ = false;
 };
 
 template <class Factors>

@@ -6,6 +6,7 @@
 // Tested by tests/steppers/particle_stages_test.cpp.
 #include "steppers/sparse_stages.hpp"
 
+#include "solve/sparse_lu.hpp"
 #include "steppers/stage_equations.hpp"
 
 namespace bathline {

@@ -15,9 +15,9 @@
 //   (1 + h a r) (Z + mobility P) = (1 + h a r) X - w 1 - h a P/m,   P = p 1 + h a^ F.
 // Tested by tests/model/lumped/lumped_test.cpp.
 #include <Eigen/LU>
-#include <Eigen/SparseLU>
 
 #include "model/lumped/stepper.hpp"
+#include "solve/sparse_lu.hpp"
 
 namespace bathline {
 
@@ -211,7 +211,7 @@ class LumpedImplicitStepper final : public ImplicitEnvironmentStepper {
       }
     }
     if (is_coupled) {
-      equations_.compute(matrix);
+      equations_.factor(matrix);
       return;
     }
     for (Eigen::Index site = 0; site < sites_; ++site) {
@@ -283,8 +283,8 @@ class LumpedImplicitStepper final : public ImplicitEnvironmentStepper {
   Eigen::VectorXd mobilities_, dashpots_;  // those of the stages, zero if splits_noise_
   Eigen::VectorXd rates_;                  // dashpot/m, likewise
   Eigen::VectorXd to_ground_;              // stiffness of the springs to the ground, by site
-  Eigen::VectorXd noise_velocity_, noise_force_;            // the noise of one stage
-  Eigen::SparseLU<Eigen::SparseMatrix<double>> equations_;  // unless the sites are solved one by one
+  Eigen::VectorXd noise_velocity_, noise_force_;  // the noise of one stage
+  SparseLu equations_;                            // unless the sites are solved one by one
   std::vector<SingleSite> single_sites_;
   Eigen::MatrixXd response_;  // of the unknowns to a displacement of the head by 1 at each stage
   Eigen::MatrixXd damping_;

@@ -4,13 +4,13 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/SparseLU>
 #include <algorithm>
 #include <cmath>
 
 #include "formula/program.hpp"
 #include "model/formula/observables.hpp"
 #include "model/formula/phase_function.hpp"
+#include "solve/sparse_lu.hpp"
 #include "text/printable_text.hpp"
 #include "text/spelling.hpp"
 
@@ -113,7 +113,8 @@ Eigen::VectorXd SplineBasis::interpolate(const Eigen::VectorXd& values) const {
   }
   Eigen::SparseMatrix<double> matrix(size(), size());
   matrix.setFromTriplets(entries.begin(), entries.end());
-  Eigen::SparseLU<Eigen::SparseMatrix<double>> solver(matrix);
+  SparseLu solver;
+  solver.factor(matrix);
   return solver.solve(values);
 }
 
