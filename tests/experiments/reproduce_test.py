@@ -100,9 +100,13 @@ class ReproduceTest(unittest.TestCase):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
 
+    def leave_out(self, *scripts):
+        """Stubs in place of these scripts of analysis/."""
+        for name in scripts:
+            (self.root / "analysis" / name).write_text(STUBS[name])
+
     def leave_out_figures(self):
-        for name, text in STUBS.items():
-            (self.root / "analysis" / name).write_text(text)
+        self.leave_out(*STUBS)
 
     def set_cores(self, number):
         write_script(self.root / "bin" / "nproc", f"#!/bin/sh\necho {number}\n")
@@ -209,6 +213,7 @@ class ReproduceTest(unittest.TestCase):
             self.assertEqual(self.reproduce(*arguments)[0], 2, arguments)
 
     def test_a_failed_claim_is_exit_1(self):
+        self.leave_out("figure.py", "report.py")
         self.add_recipe("ours/wrong")
         code, output = self.reproduce("ours/wrong", "limebeer2020/fig9")
         self.assertEqual(code, 1, output)
@@ -216,6 +221,7 @@ class ReproduceTest(unittest.TestCase):
         self.assertIn("claims: 1 PASS, 1 FAIL", output)
 
     def test_a_failed_run_is_exit_3_after_the_others(self):
+        self.leave_out("figure.py")
         self.add_recipe("ours/fails")
         stale = self.root / "results" / "ours" / "fails"
         stale.mkdir(parents=True)
@@ -230,6 +236,7 @@ class ReproduceTest(unittest.TestCase):
         self.assertIn("no result", report)
 
     def test_a_figure_that_cannot_be_drawn_is_exit_3(self):
+        self.leave_out("report.py")
         self.add_recipe("ours/nofigure")
         code, output = self.reproduce("ours/nofigure")
         self.assertEqual(code, 3, output)

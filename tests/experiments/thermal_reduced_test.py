@@ -67,15 +67,18 @@ def mean_errors(method, h, x_count=46, v_count=42):
     eigenvector of the matrix that maps a function of x and v to its mean after a step, by collocation."""
     (x, x_weights), (v, v_weights) = chebyshev(x_count, 4.2), chebyshev(v_count, 6.5)
     xs, vs = (grid.ravel() for grid in np.meshgrid(x, v, indexing="ij"))
-    matrix = np.eye(xs.size)
     numbers, weights = np.polynomial.hermite_e.hermegauss(32)
-    for number, weight in zip(numbers, weights / weights.sum()):
+    weights /= weights.sum()
+    rows = []
+    for number, weight in zip(numbers, weights):
         if weight < 1e-15:
             continue
         after_x, after_v = method(xs, vs, np.sqrt(2 * h) * number, h)
         after_x, after_v = np.clip(after_x, -4.2, 4.2), np.clip(after_v, -6.5, 6.5)
-        rows = interpolation(x, x_weights, after_x), interpolation(v, v_weights, after_v)
-        matrix -= weight * np.einsum("ia,ib->iab", *rows).reshape(matrix.shape)
+        rows.append((weight * interpolation(x, x_weights, after_x), interpolation(v, v_weights, after_v)))
+    of_x, of_v = (np.stack(factors, axis=1) for factors in zip(*rows))
+    # The sum over the numbers of the outer products, point by point.
+    matrix = np.eye(xs.size) - (of_x.transpose(0, 2, 1) @ of_v).reshape(xs.size, xs.size)
     matrix[:, 0] = 1.0
     stationary = np.linalg.solve(matrix.T, np.eye(xs.size)[0])
     return {"xx": stationary @ xs**2 - SQUARE, "vv": stationary @ vs**2 - 1, "virial": stationary @ (xs**4 - xs**2) - 1}
