@@ -3,7 +3,7 @@
 import re
 import unittest
 
-from program import OSCILLATOR, SOURCE, FolderTest, changed, run, toml, write_recipe
+from program import OSCILLATOR, SOURCE, FolderTest, ask, changed, run, toml, write_recipe
 
 LISTS = {
     "systems": ["single-oscillator", "dual-oscillator", "binary-oscillator", "kepler", "pair-potential"],
@@ -54,9 +54,9 @@ class ListTest(FolderTest):
 
     def test_every_name_of_a_list_can_be_described(self):
         for what in ("systems", "potentials", "environments", "integrators", "studies"):
-            for line in run(["list", what]).out.splitlines():
+            for line in ask(["list", what]).out.splitlines():
                 name, summary = line.split(None, 1)
-                outcome = run(["describe", name])
+                outcome = ask(["describe", name])
                 self.assert_code(outcome, 0)
                 self.assertTrue(outcome.out.startswith(f"{name} ("), outcome.out)
                 # A list has the aliases beside the summary; a description has them below their own heading.
