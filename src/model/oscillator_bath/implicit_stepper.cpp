@@ -101,7 +101,9 @@ class OscillatorBathImplicitStepper final : public ImplicitEnvironmentStepper {
   std::vector<double> head_;          // at the start of the step
   std::int64_t sums_valid_for_ = -1;  // value of `changes` that the sums belong to
   std::vector<double> sums_;          // on rank 0
-  std::vector<Lanes> lane_sums_;      // of a chunk
+  /// Of a chunk, for each of eight consecutive oscillators, whatever the width of the registers.
+  static constexpr std::size_t registers = 8 / simd_width;
+  std::vector<Lanes> lane_sums_;
 };
 
 template <int S>
@@ -133,7 +135,7 @@ void OscillatorBathImplicitStepper<S>::recompute_sums(Work work) {
   sums_.resize(width());
   bath_.sum.allocate(static_cast<int>(width()));
   bath_.for_each_chunk([&](std::int64_t leaf, std::int64_t begin, int count) {
-    lane_sums_.assign(width(), Lanes());
+    lane_sums_.assign(registers * width(), Lanes());
     for (int done = 0; done < count; done += simd_width) {
       const auto j = static_cast<std::size_t>(begin + done);
       const int lanes = std::min(simd_width, count - done);
@@ -142,11 +144,12 @@ void OscillatorBathImplicitStepper<S>::recompute_sums(Work work) {
                        inverse_mass = load_some(&bath_.inverse_mass[j], lanes);
       const Blocks n = condensation_matrices(k, inverse_mass);
       work(j, lanes, k, inverse_mass, n);
-      add(lane_sums_.data(), j, lanes, k, inverse_mass, n);
+      const auto part = static_cast<std::size_t>(done / simd_width) % registers;
+      add(lane_sums_.data() + part * width(), j, lanes, k, inverse_mass, n);
     }
     const std::span<double> sums = bath_.sum.leaf(leaf);
-    for (std::size_t i = 0; i < sums.size(); ++i) {
-      for (int lane = 0; lane < simd_width; ++lane) sums[i] += lane_sums_[i].value[lane];
+    for (std::size_t i = 0; i < lane_sums_.size(); ++i) {
+      for (int lane = 0; lane < simd_width; ++lane) sums[i % width()] += lane_sums_[i].value[lane];
     }
   });
   bath_.sum.reduce(sums_);
