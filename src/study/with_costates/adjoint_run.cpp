@@ -57,12 +57,6 @@ double bytes_of_path(const Case& this_case, const ParticleSystem& system) {
          static_cast<double>(points_of_step(this_case.scheme).size()) * static_cast<double>(this_case.steps);
 }
 
-/// What gradients by constants of environments take besides, likewise.
-double bytes_of_forces(const Case& this_case, const ParticleSystem& system) {
-  return 16.0 * static_cast<double>(system.size()) * static_cast<double>(points_of_step(this_case.scheme).size()) *
-         static_cast<double>(this_case.steps);
-}
-
 /// Steps of a segment of a path that does not fit.
 std::int64_t segment_of(const Case& this_case) {
   return static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(this_case.steps))));
@@ -460,7 +454,7 @@ void refuse_without_costates(const Recipe& recipe, const Experiment& experiment,
     const double share = static_cast<double>(segment_of(this_case)) / static_cast<double>(this_case.steps);
     double bytes = bytes_of_path(this_case, problem.system());
     if (is_by_constants) {
-      bytes += bytes_of_forces(this_case, problem.system());
+      bytes *= 2.0;  // the derivatives by forces and their changes, at all points
     } else if (this_case.steps > 0) {
       bytes *= std::min(1.0, 2.0 * share);
     }
