@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "driver/feasibility.hpp"
+#include "recipe/describe.hpp"
 
 namespace bathline {
 

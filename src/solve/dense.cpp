@@ -159,7 +159,7 @@ SlowestMotion slowest_motion_of_steps(const MatrixXd& a, double h) {
 }
 
 MatrixXd pseudo_inverse(const MatrixXd& matrix) {
-  const Eigen::BDCSVD<MatrixXd> svd(matrix, Eigen::ComputeThinU | Eigen::ComputeThinV);
+  const Eigen::JacobiSVD<MatrixXd> svd(matrix, Eigen::ComputeThinU | Eigen::ComputeThinV);
   VectorXd inverse = svd.singularValues();
   for (double& size : inverse) size = size > 1e-12 * svd.singularValues()[0] ? 1.0 / size : 0.0;
   return svd.matrixV() * inverse.asDiagonal() * svd.matrixU().transpose();
@@ -167,7 +167,7 @@ MatrixXd pseudo_inverse(const MatrixXd& matrix) {
 
 ReducedMap fit_linear_map(const MatrixXd& from, const MatrixXd& to, double threshold) {
   constexpr double round_off = 1e-12;
-  const Eigen::BDCSVD<MatrixXd> svd(from, Eigen::ComputeThinU | Eigen::ComputeThinV);
+  const Eigen::JacobiSVD<MatrixXd> svd(from, Eigen::ComputeThinU | Eigen::ComputeThinV);
   const VectorXd& sizes = svd.singularValues();
   Index rank = 0;
   while (rank < sizes.size() && sizes[rank] > std::max(threshold, round_off * sizes[0])) ++rank;
