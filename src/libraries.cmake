@@ -121,8 +121,9 @@ else()
   bathline_missing("Random123 (headers)" librandom123-dev "none, its headers suffice" random123)
 endif()
 
-# Compiles formulas to machine code of x86-64; without it they are interpreted, with the same bits.
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+# Compiles formulas to machine code of x86-64; without it they are interpreted, with the same bits. Debian's is static and
+# cannot be part of a shared library.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND NOT BUILD_SHARED_LIBS)
   find_package(asmjit CONFIG QUIET)
 endif()
 find_package(Python3 COMPONENTS Interpreter)
