@@ -15,7 +15,7 @@ class PetscWorld : public testing::Environment {
  public:
   void SetUp() override {
     session_ = std::make_unique<PetscSession>(test_world(), std::vector<std::string>{});
-    session_->start();
+    PetscSession::start(test_world());
   }
   void TearDown() override { session_.reset(); }
   const PetscSession& session() const { return *session_; }

@@ -249,7 +249,10 @@ PreparedRun prepare(std::unique_ptr<Recipe> recipe, const std::vector<std::strin
     names += fmt::format("{}`{}`", names.empty() ? "" : ", ", option);
   }
   if (!names.empty()) {
-    throw UsageError(fmt::format("PETSc has no option {}; `-- -help` prints the options of this run's solvers", names));
+    throw UsageError(
+        fmt::format("PETSc has no option {}; `-- -help` prints the options of this run's solvers, and "
+                    "options that PETSc reads when it starts, such as -info, are those of PETSC_OPTIONS",
+                    names));
   }
   for (const Case& this_case : prepared.experiment->cases()) {
     if (this_case.start) spdlog::info("{}: thermal start, {}", this_case.name, this_case.start->description());

@@ -73,6 +73,7 @@ bool mpi_is_running() {
 /// Whether `start_mpi` has initialised MPI, and the number of sessions: the last of them finalises it then.
 bool started_here = false;
 int sessions = 0;
+std::vector<void (*)()> ends;
 
 /// Whether a launcher (mpirun, srun, ...) has started this process, by the variables that launchers set.
 bool is_launched() {
@@ -109,6 +110,8 @@ MPI_Comm mpi_comm(const Communicator& communicator) {
   start_mpi();
   return communicator.handle().comm;
 }
+
+void at_end_of_mpi(void (*end)()) { ends.push_back(end); }
 
 Communicator this_process() {
   start_mpi();
@@ -276,7 +279,9 @@ MpiSession::MpiSession() {
 
 MpiSession::~MpiSession() {
   world_.reset();
-  if (--sessions == 0 && started_here && mpi_is_running()) MPI_Finalize();
+  if (--sessions > 0 || !started_here || !mpi_is_running()) return;
+  for (const auto end : ends) end();
+  MPI_Finalize();
 }
 
 void MpiSession::abort(int exit_code) const {

@@ -15,6 +15,9 @@ struct Communicator::Handle {
 /// not done so yet.
 MPI_Comm mpi_comm(const Communicator& communicator);
 
+/// Calls `end` before MPI is finalised by the last session; not where MPI was initialised elsewhere.
+void at_end_of_mpi(void (*end)());
+
 /// The group of this process alone, with MPI initialised as above.
 Communicator this_process();
 

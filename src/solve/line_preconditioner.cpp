@@ -2,8 +2,6 @@
 // Tested by tests/solve/line_solver_test.cpp.
 #include "solve/line_preconditioner.hpp"
 
-#include <petsc/private/pcimpl.h>
-
 #include <algorithm>
 
 namespace bathline {
@@ -12,9 +10,21 @@ namespace {
 
 constexpr const char* line_solver_key = "bathline_line_solver";
 
+PetscErrorCode matrix_of(PC pc, Mat* matrix, PetscContainer* container) {
+  PetscFunctionBegin;
+  PetscCall(PCGetOperators(pc, nullptr, matrix));
+  PetscCall(PetscObjectQuery(reinterpret_cast<PetscObject>(*matrix), line_solver_key,
+                             reinterpret_cast<PetscObject*>(container)));
+  PetscFunctionReturn(0);
+}
+
 PetscErrorCode apply(PC pc, Vec x, Vec y) {
   PetscFunctionBegin;
-  const auto& direct = *static_cast<const std::function<void(double*)>*>(pc->data);
+  Mat matrix = nullptr;
+  PetscContainer container = nullptr;
+  PetscCall(matrix_of(pc, &matrix, &container));
+  void* direct = nullptr;
+  PetscCall(PetscContainerGetPointer(container, &direct));
   const PetscScalar* from = nullptr;
   PetscScalar* to = nullptr;
   PetscInt count = 0;
@@ -22,7 +32,7 @@ PetscErrorCode apply(PC pc, Vec x, Vec y) {
   PetscCall(VecGetArrayRead(x, &from));
   PetscCall(VecGetArray(y, &to));
   std::copy_n(from, count, to);
-  PetscCall(petsc_callback([&] { direct(to); }));
+  PetscCall(petsc_callback([&] { (*static_cast<const std::function<void(double*)>*>(direct))(to); }));
   PetscCall(VecRestoreArray(y, &to));
   PetscCall(VecRestoreArrayRead(x, &from));
   PetscFunctionReturn(0);
@@ -30,24 +40,25 @@ PetscErrorCode apply(PC pc, Vec x, Vec y) {
 
 PetscErrorCode set_up(PC pc) {
   PetscFunctionBegin;
+  Mat matrix = nullptr;
   PetscContainer container = nullptr;
-  PetscCall(PetscObjectQuery(reinterpret_cast<PetscObject>(pc->pmat), line_solver_key,
-                             reinterpret_cast<PetscObject*>(&container)));
+  PetscCall(matrix_of(pc, &matrix, &container));
   if (!container)
     SETERRQ(PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_ARG_WRONGSTATE,
             "-pc_type bathline solves lines only");
-  PetscCall(PetscContainerGetPointer(container, &pc->data));
   PetscBool is_known = PETSC_FALSE, is_symmetric = PETSC_FALSE;
-  PetscCall(MatIsSymmetricKnown(pc->pmat, &is_known, &is_symmetric));
-  if (is_known && is_symmetric) pc->ops->applytranspose = apply;
+  PetscCall(MatIsSymmetricKnown(matrix, &is_known, &is_symmetric));
+  if (is_known && is_symmetric) PetscCall(PCShellSetApplyTranspose(pc, apply));
   PetscFunctionReturn(0);
 }
 
+/// A shell of this type's name.
 PetscErrorCode create(PC pc) {
   PetscFunctionBegin;
-  pc->data = nullptr;
-  pc->ops->apply = apply;
-  pc->ops->setup = set_up;
+  PetscCall(PCSetType(pc, PCSHELL));
+  PetscCall(PCShellSetApply(pc, apply));
+  PetscCall(PCShellSetSetUp(pc, set_up));
+  PetscCall(PetscObjectChangeTypeName(reinterpret_cast<PetscObject>(pc), line_preconditioner_type));
   PetscFunctionReturn(0);
 }
 

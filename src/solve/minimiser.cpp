@@ -1,6 +1,8 @@
 // TAO's only home.
 #include "solve/minimiser.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <petsctao.h>
 
 #include <algorithm>
@@ -8,21 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "recipe/mistakes.hpp"
 #include "solve/petsc_handle.hpp"
 #include "solve/petsc_session.hpp"
-
-// Declared in private headers of PETSc alone.
-extern "C" {
-extern PetscBool TaoRegisterAllCalled;
-PetscErrorCode MatCreate_LMVMDFP(Mat);
-PetscErrorCode MatCreate_LMVMBFGS(Mat);
-PetscErrorCode MatCreate_LMVMSR1(Mat);
-PetscErrorCode MatCreate_LMVMBrdn(Mat);
-PetscErrorCode MatCreate_LMVMBadBrdn(Mat);
-PetscErrorCode MatCreate_LMVMSymBrdn(Mat);
-PetscErrorCode MatCreate_LMVMSymBadBrdn(Mat);
-PetscErrorCode MatCreate_LMVMDiagBrdn(Mat);
-}
 
 namespace bathline {
 
@@ -70,23 +60,6 @@ void store(const VectorXd& from, Vec to) {
   petsc_check(VecRestoreArrayWrite(to, &values));
 }
 
-/// At the end of a session PETSc 3.18 empties its lists of methods and of quasi-Newton matrices, but still takes both
-/// as registered, so that a second session of the process would have none: they are registered here.
-void create_tao(TaoHandle& tao) {
-  TaoRegisterAllCalled = PETSC_FALSE;
-  petsc_check(TaoCreate(PETSC_COMM_SELF, tao.out()));
-  constexpr std::pair<const char*, PetscErrorCode (*)(Mat)> matrices[] = {
-      {MATLMVMDFP, MatCreate_LMVMDFP},
-      {MATLMVMBFGS, MatCreate_LMVMBFGS},
-      {MATLMVMSR1, MatCreate_LMVMSR1},
-      {MATLMVMBROYDEN, MatCreate_LMVMBrdn},
-      {MATLMVMBADBROYDEN, MatCreate_LMVMBadBrdn},
-      {MATLMVMSYMBROYDEN, MatCreate_LMVMSymBrdn},
-      {MATLMVMSYMBADBROYDEN, MatCreate_LMVMSymBadBrdn},
-      {MATLMVMDIAGBROYDEN, MatCreate_LMVMDiagBrdn}};
-  for (const auto& [name, create] : matrices) petsc_check(MatRegister(name, create));
-}
-
 VecHandle make_vector(const VectorXd& values) {
   VecHandle vector;
   petsc_check(VecCreateSeq(PETSC_COMM_SELF, values.size(), vector.out()));
@@ -100,7 +73,7 @@ class Search {
   Search(const VectorXd& start, const Bounds& bounds, const SearchLimits& limits, const SearchProgress& progress)
       : limits_(limits), progress_(progress) {
     PetscSession::start_if_deferred();
-    create_tao(tao_);
+    petsc_check(TaoCreate(PETSC_COMM_SELF, tao_.out()));
     x_ = make_vector(start);
     petsc_check(TaoSetSolution(tao(), x_.get()));
     if (bounds.lower.size() == 0) return;
@@ -112,14 +85,24 @@ class Search {
   Tao tao() const { return tao_.get(); }
 
  protected:
-  /// Reads PETSc's options, with those of `defaults` that the user does not give.
-  void read_options(const char* type, const std::vector<std::pair<const char*, const char*>>& defaults) {
-    petsc_check(TaoSetType(tao(), type));
+  /// Reads PETSc's options, with those of `defaults` that the user does not give. The first of `types` is the default;
+  /// any other is refused.
+  void read_options(const std::vector<std::string>& types,
+                    const std::vector<std::pair<const char*, const char*>>& defaults) {
+    petsc_check(TaoSetType(tao(), types.front().c_str()));
     petsc_check(TaoSetTolerances(tao(), limits_.residual, 0.0, 0.0));
     petsc_check(TaoSetMaximumFunctionEvaluations(tao(), limits_.evaluations));
     petsc_check(TaoSetMaximumIterations(tao(), limits_.evaluations));
     const DefaultOptions scope(defaults);
     petsc_check(TaoSetFromOptions(tao()));
+    const char* type = nullptr;
+    petsc_check(TaoGetType(tao(), &type));
+    if (std::find(types.begin(), types.end(), type) == types.end()) {
+      throw UsageError(fmt::format("PETSc's option `-tao_type {}`: of TAO's methods this search takes {}", type,
+                                   fmt::join(types, ", ")));
+    }
+    // From one mu to the next `blmvm` keeps its matrix; `bncg` would not evaluate the function at a new start.
+    if (type == std::string(TAOBLMVM)) petsc_check(TaoSetRecycleHistory(tao(), PETSC_TRUE));
     PetscInt evaluations = 0, iterations = 0;
     petsc_check(TaoGetTolerances(tao(), &limits_.residual, nullptr, nullptr));
     petsc_check(TaoGetMaximumFunctionEvaluations(tao(), &evaluations));
@@ -200,8 +183,9 @@ class AugmentedLagrangian final : public Search {
           });
         },
         this));
-    petsc_check(TaoSetRecycleHistory(tao(), PETSC_TRUE));
-    read_options(TAOBLMVM, {{"-tao_blmvm_mat_lmvm_scale_type", "scalar"}, {"-tao_blmvm_mat_lmvm_hist_size", "20"}});
+    // These need gradients alone and keep bounds.
+    read_options({TAOBLMVM, TAOBNCG, TAOBQNLS, TAOBQNKLS, TAOBQNKTR, TAOBQNKTL},
+                 {{"-tao_blmvm_mat_lmvm_scale_type", "scalar"}, {"-tao_blmvm_mat_lmvm_hist_size", "20"}});
   }
 
   SearchReport run() {
@@ -216,7 +200,7 @@ class AugmentedLagrangian final : public Search {
       if (report_.evaluations == 1 && !std::isfinite(value_)) break;
       point.multipliers += point.penalty * constraints_;
       report_.converged = report_.residual <= limits_.residual && report_.infeasibility <= limits_.infeasibility;
-      const bool is_stuck = reason < 0 && report_.infeasibility > 0.5 * last;
+      const bool is_stuck = (reason < 0 || point.penalty > 1e12) && report_.infeasibility > 0.5 * last;
       if (report_.converged || is_free || is_final(reason) || is_stuck) break;
       if (report_.infeasibility > 0.25 * last) point.penalty *= 10.0;
       last = report_.infeasibility;
@@ -278,7 +262,7 @@ class LeastSquares final : public Search {
         },
         this));
     // Without a line search TAO accepts steps uphill.
-    read_options(TAOBRGN,
+    read_options({TAOBRGN},
                  {{"-tao_brgn_regularization_type", "lm"}, {"-tao_brgn_subsolver_tao_ls_type", "more-thuente"}});
   }
 
@@ -339,14 +323,45 @@ SearchReport least_squares(const Residuals& function, int residuals, VectorXd st
   return LeastSquares(function, residuals, start, bounds, limits, progress).run();
 }
 
-void query_minimiser_options() {
+namespace {
+
+/// Throws UsageError unless `make` makes a search with PETSc's options, some of whose values PETSc alone knows.
+template <class Make>
+void check_options(Make make) {
+  if (!PetscSession::runs()) return;
+  try {
+    make();
+  } catch (const SolverError& error) {
+    throw UsageError(fmt::format("invalid solver options: {}", error.what()));
+  }
+}
+
+}  // namespace
+
+void check_minimiser_options() {
   struct Zero final : ConstrainedFunction {
     double value(const VectorXd&, VectorXd&) override { return 0.0; }
     void gradient(const VectorXd&, VectorXd&) override {}
   } zero;
-  const VectorXd start = VectorXd::Zero(1);
-  const AugmentedLagrangian minimum(zero, {.x = start}, {}, {}, nullptr);
-  const LeastSquares fit([](const VectorXd&, VectorXd&, Eigen::MatrixXd&) { return true; }, 1, start, {}, {}, nullptr);
+  check_options([&] { AugmentedLagrangian(zero, {.x = VectorXd::Zero(1)}, {}, {}, nullptr); });
+}
+
+void check_least_squares_options() {
+  const auto zero = [](const VectorXd&, VectorXd&, Eigen::MatrixXd&) { return true; };
+  check_options([&] { LeastSquares(zero, 1, VectorXd::Zero(1), {}, {}, nullptr); });
+}
+
+void query_minimiser_options() {
+  // A study searches in one way or in none.
+  try {
+    check_minimiser_options();
+  } catch (const UsageError&) {
+    return check_least_squares_options();
+  }
+  try {
+    check_least_squares_options();
+  } catch (const UsageError&) {
+  }
 }
 
 }  // namespace bathline

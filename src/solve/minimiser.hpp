@@ -69,6 +69,11 @@ using Residuals = std::function<bool(const Eigen::VectorXd& x, Eigen::VectorXd& 
 SearchReport least_squares(const Residuals& function, int residuals, Eigen::VectorXd start, const Bounds& bounds = {},
                            const SearchLimits& limits = {}, const SearchProgress& progress = nullptr);
 
+/// UsageError where `-tao_type` is a method of TAO that the search cannot take, as it needs second derivatives or keeps
+/// no bounds. @note The same on every rank.
+void check_minimiser_options();
+void check_least_squares_options();
+
 /// Makes PETSc query the options of both.
 void query_minimiser_options();
 

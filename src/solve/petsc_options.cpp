@@ -44,7 +44,6 @@ constexpr std::string_view snes_types[] = {"newtonls", "newtontr", "newtontrdc",
                                            "ngmres",   "qn",       "ncg",        "anderson"};
 constexpr std::string_view linesearch_types[] = {"basic", "bt", "l2", "cp", "nleqerr"};
 
-/// Those of TAO that need neither second derivatives nor more than bounds.
 constexpr std::string_view tao_types[] = {"blmvm", "bncg", "bqnls", "bqnkls", "bqnktr", "bqnktl", "brgn"};
 constexpr std::string_view scale_types[] = {"none", "scalar", "diagonal"};
 
@@ -141,7 +140,7 @@ std::string fault_of_output_file(const std::string& value) {
 std::vector<Option> options_in(const std::vector<std::string>& words, const std::string& where) {
   std::vector<Option> options;
   for (const std::string& word : words) {
-    if (word.size() > 1 && word[0] == '-' && std::isalpha(static_cast<unsigned char>(word[1]))) {
+    if (is_option_name(word)) {
       options.push_back({word, std::nullopt});
     } else if (!options.empty() && !options.back().value) {
       options.back().value = word;
@@ -173,6 +172,10 @@ void check_values(const std::vector<Option>& options) {
 }
 
 }  // namespace
+
+bool is_option_name(const std::string& word) {
+  return word.size() > 1 && word[0] == '-' && std::isalpha(static_cast<unsigned char>(word[1]));
+}
 
 std::vector<std::string> user_options(const std::vector<std::string>& words, const Communicator& communicator) {
   std::string reason, all;

@@ -18,4 +18,7 @@ std::vector<std::string> user_options(const std::vector<std::string>& words, con
 /// are accepted; `-log_view` is ignored with a warning, and any other option is a UsageError.
 std::vector<std::string> options_of_file(const std::vector<std::string>& words, const std::string& file);
 
+/// Whether a word is the name of an option and not a value.
+bool is_option_name(const std::string& word);
+
 }  // namespace bathline

@@ -29,9 +29,6 @@ thread_local int ranks_of_last_error = 0;
 /// What a callback of PETSc threw.
 thread_local std::exception_ptr kept_exception;
 
-/// The session whose start of PETSc is deferred to the first solver.
-PetscSession* deferred_session = nullptr;
-
 PetscErrorCode remember_error(MPI_Comm comm, int, const char*, const char*, PetscErrorCode code, PetscErrorType type,
                               const char* message, void*) {
   if (type == PETSC_ERROR_INITIAL && message) {
@@ -89,53 +86,70 @@ void petsc_check(PetscErrorCode code, const char* file, int line) {
 }
 
 PetscSession::PetscSession(const Communicator& communicator, const std::vector<std::string>& options)
-    : communicator_(communicator), options_(options) {
+    : communicator_(communicator) {
   // PETSc reads PETSC_OPTIONS by itself; they are checked here because its own messages about mistakes are unclear.
   const char* variable = std::getenv("PETSC_OPTIONS");
   std::istringstream stream(variable == nullptr ? "" : variable);
   const std::vector<std::string> environment_options(std::istream_iterator<std::string>(stream), {});
   user_options(environment_options, communicator);
-  deferred_session = this;
-  if (communicator.size() > 1 || !options.empty() || !environment_options.empty()) start();
+  if (communicator.size() > 1 || !options.empty() || !environment_options.empty()) start(communicator);
+  for (std::size_t i = 0; i < options.size(); ++i) {
+    const std::string& name = options[i];
+    const bool has_value = i + 1 < options.size() && !is_option_name(options[i + 1]);
+    const char* value = nullptr;
+    PetscBool is_set = PETSC_FALSE;
+    petsc_check(PetscOptionsFindPair(nullptr, nullptr, name.c_str(), &value, &is_set));
+    std::optional<std::string> before;
+    if (is_set) before = value == nullptr ? "" : value;
+    replaced_.push_back({name, before});
+    petsc_check(PetscOptionsSetValue(nullptr, name.c_str(), has_value ? options[i + 1].c_str() : nullptr));
+    if (name == "-log_view") {
+      prints_log_ = true;
+      petsc_check(PetscLogDefaultBegin());
+    }
+    i += has_value ? 1 : 0;
+  }
 }
 
-void PetscSession::start() {
+PetscSession::~PetscSession() {
+  if (prints_log_) PetscLogViewFromOptions();
+  for (auto option = replaced_.rbegin(); option != replaced_.rend(); ++option) {
+    PetscOptionsClearValue(nullptr, option->name.c_str());
+    if (option->value) PetscOptionsSetValue(nullptr, option->name.c_str(), option->value->c_str());
+  }
+}
+
+void PetscSession::start(const Communicator& communicator) {
   if (runs()) return;
-  deferred_session = nullptr;
-  PETSC_COMM_WORLD = mpi_comm(communicator_);
-  std::vector<std::string> words = {"bathline", "-no_signal_handler", "-skip_petscrc"};
-  words.insert(words.end(), options_.begin(), options_.end());
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  int count = static_cast<int>(words.size());
-  char** values = arguments.data();
+  PETSC_COMM_WORLD = mpi_comm(communicator);
+  std::string words[] = {"bathline", "-no_signal_handler", "-skip_petscrc"};
+  char* arguments[] = {words[0].data(), words[1].data(), words[2].data(), nullptr};
+  int count = 3;
+  char** values = arguments;
   petsc_check(PetscPushErrorHandler(remember_error, nullptr));
   try {
     petsc_check(PetscInitialize(&count, &values, nullptr, nullptr));
   } catch (const SolverError& error) {
-    throw UsageError(fmt::format("PETSc does not start with these options: {}", error.what()));
+    throw UsageError(fmt::format("PETSc does not start with the options in PETSC_OPTIONS: {}", error.what()));
   }
   register_line_preconditioner();
+  at_end_of_mpi([] {
+    // Unused options were reported before the runs, so PETSc need not report them again.
+    PetscOptionsSetValue(nullptr, "-options_left", "no");
+    PetscPopErrorHandler();
+    PetscFinalize();
+  });
 }
 
 void PetscSession::start_if_deferred() {
-  if (deferred_session != nullptr) deferred_session->start();
+  // A session of several ranks has started it.
+  if (!runs()) start(this_process());
 }
 
 bool PetscSession::runs() {
   PetscBool initialised = PETSC_FALSE;
   PetscInitialized(&initialised);
   return initialised == PETSC_TRUE;
-}
-
-PetscSession::~PetscSession() {
-  deferred_session = nullptr;
-  if (!runs()) return;
-  // Unused options were reported before the run, so PETSc need not report them again.
-  PetscOptionsSetValue(nullptr, "-options_left", "no");
-  PetscPopErrorHandler();
-  PetscFinalize();
 }
 
 std::vector<std::string> PetscSession::unknown_options() const {

@@ -1,6 +1,7 @@
 // The lifetime of PETSc in a run, and the options that a user passes to it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,18 +9,20 @@
 
 namespace bathline {
 
-/// PETSc on the ranks of `communicator` with options accepted by `user_options` or `options_of_file`. A single process
-/// without options starts PETSc only with its first PETSc solver, which most runs do not have.
+/// Options of PETSc, accepted by `user_options` or `options_of_file`, for as long as the object lives. PETSc starts
+/// once in a process, on the ranks of the first communicator, and ends with message passing. A single process without
+/// options starts it only with its first PETSc solver, which most runs do not have.
 class PetscSession {
  public:
-  /// Throws UsageError where PETSc does not start with these options. @note Collective.
+  /// Throws UsageError where PETSc does not start with the options of its environment. @note Collective.
   PetscSession(const Communicator& communicator, const std::vector<std::string>& options);
+  /// Prints what `-log_view` asks for. @note Collective.
   ~PetscSession();
   PetscSession(const PetscSession&) = delete;
   PetscSession& operator=(const PetscSession&) = delete;
 
   /// Starts PETSc unless it is running. @note Collective.
-  void start();
+  static void start(const Communicator& communicator);
   /// Starts PETSc, if that was deferred, for a solver on one rank.
   static void start_if_deferred();
   /// Whether PETSc is running; only then can its options be queried.
@@ -30,8 +33,13 @@ class PetscSession {
   std::vector<std::string> unknown_options() const;
 
  private:
+  struct Replaced {
+    std::string name;
+    std::optional<std::string> value;  ///< before, if there was one
+  };
   Communicator communicator_;
-  std::vector<std::string> options_;
+  std::vector<Replaced> replaced_;
+  bool prints_log_ = false;
 };
 
 /// A stage in the output of `-log_view`, which lasts as long as the object.

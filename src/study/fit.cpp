@@ -258,6 +258,7 @@ StudyKind fit_kind() {
                "not see. Between steps the path is a polynomial of degree 5. `repeats` draws data from the fitted "
                "motion and normal errors. Runs with noise or thermal starts are refused."},
       .make = [](const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) -> std::unique_ptr<Study> {
+        check_least_squares_options();
         return std::make_unique<FitStudy>(experiment, read_fit_plan(recipe, experiment, mistakes));
       },
       .allows_own_ends = true,

@@ -784,6 +784,9 @@ class SolverOptionMistakesTest(MistakeTest):
             (["-pc_type", "nonsense"], r"invalid solver options: .*PC type nonsense", 3),
             (["-ksp_type", "nonsense"], r"invalid solver options: .*KSP type nonsense", None),
             (["-snes_type", "nonsense"], r"invalid solver options: .*SNES type nonsense", None),
+            (["-tao_type", "nonsense"], r"invalid solver options: .*nonsense", 2),
+            (["-tao_type", "bntr"], r"`-tao_type bntr`", None),
+            (["-info"], r"`-info`.*PETSC_OPTIONS", None),
             (["-ksp_rtol", "small"], r"small has no numeric value", 3),
             (["stray"], r"stray", 3),
         ):

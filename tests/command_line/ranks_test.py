@@ -24,6 +24,16 @@ IMPLICIT = {
     "implicit-euler": {"method": "implicit-euler"},
 }
 
+# A controlled pendulum, bounds, and one condition at the end.
+PUSHED = {
+    "title": "A push",
+    "system": {"kind": "formula", "coordinates": ["q"], "masses": [1.0], "V": "-cos(q)", "q0": [0.1]},
+    "controls": [{"name": "u", "on": "q", "pieces": 4, "bounds": [-0.6, 0.6]}],
+    "time": {"step": 0.1, "steps": 20},
+    "integrators": [{"name": "pushed", "method": "stoermer-verlet", "on": "open"}],
+    "study": {"kind": "optimal-control", "running_cost": "u^2/2", "residual": 1e-6},
+}
+
 # h omega_max = 0.8 on the lumped lines: every integrator is stable, and nothing is a round number.
 STEP = 0.02
 STEPS = 40
@@ -335,6 +345,42 @@ class SolverOptionsTest(FolderTest):
     def test_ksp_converged_reason(self):
         outcome, _ = self.run_with("-ksp_type", "bcgs", "-pc_type", "jacobi", "-ksp_converged_reason", ranks=2)
         self.assertIn("Linear solve converged due to CONVERGED_RTOL", outcome.out)
+
+    def test_a_log_does_not_follow_the_next_commands(self):
+        """Commands of one process have options of their own, though PETSc starts once."""
+        arguments = ["run", self.recipe, "-o", self.folder / "log.h5", "--overwrite", "--progress", "none"]
+        for words, times in (["-log_view"], 1), ([], 0), (["-snes_monitor", "-log_view"], 1), (["-ksp_type", "bcgs"], 0):
+            outcome = ask([*arguments, "--", *words])
+            self.assert_code(outcome, 0)
+            self.assertEqual(outcome.out.count("PETSc Performance Summary"), times, words)
+            self.assertEqual("SNES Function norm" in outcome.out, "-snes_monitor" in words)
+
+
+class SearchOptionsTest(FolderTest):
+    """PETSc's methods of minimisation, one after the other in one process."""
+
+    def test_every_method_finds_the_same_optimum_or_is_refused(self):
+        control = write_recipe(self.folder / "control.toml", PUSHED)
+        control.write_text(control.read_text() + "\n[study.end]\nq = 0.5\n")
+        costs = {}
+        for method in ("blmvm", "bncg", "bqnls", "bqnkls", "bqnktr", "bqnktl"):
+            for ranks in None, 2:
+                result = self.folder / "control.h5"
+                words = ["run", control, "-o", result, "--overwrite", "--progress", "none", "--", "-tao_type", method]
+                outcome = ask(words, ranks)
+                self.assert_code(outcome, 0)
+                with h5py.File(result) as file:
+                    group = file["optimal-control/pushed"]
+                    self.assertEqual(group["converged"][()], 1.0, method)
+                    costs[method, ranks] = group["cost"][()], group["evaluations"][()]
+        for cost, _ in costs.values():
+            self.assertAlmostEqual(cost, costs["blmvm", None][0], delta=1e-9)
+        # Otherwise the option would have had no effect.
+        self.assertGreater(len({evaluations for _, evaluations in costs.values()}), 2)
+        for method in ("lmvm", "bnls", "bntr", "bntl", "nls", "tron", "nm", "almm", "brgn", "owlqn"):
+            outcome = ask(["check", control, "--", "-tao_type", method], 2 if method == "lmvm" else None)
+            self.assert_code(outcome, 2)
+            self.assertRegex(outcome.err, f"`-tao_type {method}`.*bqnls")
 
 
 if __name__ == "__main__":

@@ -344,6 +344,7 @@ std::unique_ptr<Study> make_optimal_control(const Recipe& recipe, const Experime
     mistakes.add(study.where("kind"), "an optimal-control study needs [[controls]]");
     return nullptr;
   }
+  check_minimiser_options();
   refuse_without_costates(recipe, experiment, false, mistakes);
   std::optional<PathCost> cost = PathCost::read(recipe, experiment, mistakes);
   const CostVariables variables(experiment.system(), recipe.system);
@@ -408,7 +409,8 @@ StudyKind optimal_control_kind() {
            .parameters = std::move(parameters),
            .notes =
                "Minimised by an augmented Lagrangian around PETSc's TAO (`blmvm`, with the bounds of the controls); "
-               "options such as `-- -tao_gatol 1e-9` reach it. Group optimal-control/<integrator>: cost, residual, "
+               "options such as `-- -tao_gatol 1e-9` reach it, and `-tao_type` may be bncg, bqnls, bqnkls, bqnktr or "
+               "bqnktl, which need gradients alone and keep bounds. Group optimal-control/<integrator>: cost, residual, "
                "infeasibility, evaluations, iterations, converged, end, growth, multiplier_<name>, cost_of_start; over "
                "time q, p, the costates alpha and beta, in the plane costate_moment, q x alpha + p x beta, which is "
                "constant where forces and costs do not change with rotations; <control>_spline, and <control>, the "
