@@ -20,24 +20,20 @@ std::string report_with_claim(const std::string& lines) {
 
 TEST(ExclusiveKeys, NeedOneOfEndAndSteps) {
   EXPECT_EQ(report_with_end("steps = 0"), "");
-  EXPECT_EQ(report_with_end(""), "r.toml:8:1: [time] needs one of the keys `end`, `steps`");
-  EXPECT_EQ(report_with_end("steps = 3\nend = 2"), "r.toml:10:1: [time] must have one of `end`, `steps`, not more");
+  expect_mistakes(report_with_end(""), {{"r.toml:8:1: ", "needs one of"}});
+  expect_mistakes(report_with_end("steps = 3\nend = 2"), {{"r.toml:10:1: ", "not more"}});
 }
 
 TEST(ExclusiveKeys, CountKeysWithWrongValuesAsGiven) {
-  EXPECT_EQ(report_with_end("end = -1"), "r.toml:10:1: end = -1: must be positive");
-  EXPECT_EQ(report_with_end("steps = 1.5"),
-            "r.toml:10:1: steps = 1.5: must be an integer, not a number with a fraction");
+  expect_mistakes(report_with_end("end = -1"), {{"r.toml:10:1: ", "positive"}});
+  expect_mistakes(report_with_end("steps = 1.5"), {{"r.toml:10:1: ", "integer"}});
 }
 
 TEST(ExclusiveKeys, AreNotMissingIfOneIsMisspelt) {
-  EXPECT_EQ(report_with_end("stesp = 3"), "r.toml:10:1: unknown key `stesp` in [time]; did you mean `steps`?");
-  EXPECT_EQ(report_with_claim("exepct = 1\ntolerance = 0"),
-            "r.toml:17:1: unknown key `exepct` in [[claims]]; did you mean `expect`?");
-  EXPECT_EQ(report_with_claim("expect = 1\ntolerence = 0"),
-            "r.toml:18:1: unknown key `tolerence` in [[claims]]; did you mean `tolerance`?");
-  EXPECT_EQ(report_with_claim("boundz = [0, 1]"),
-            "r.toml:17:1: unknown key `boundz` in [[claims]]; did you mean `bounds`?");
+  expect_mistakes(report_with_end("stesp = 3"), {{"r.toml:10:1: ", "`steps`"}});
+  expect_mistakes(report_with_claim("exepct = 1\ntolerance = 0"), {{"r.toml:17:1: ", "`expect`"}});
+  expect_mistakes(report_with_claim("expect = 1\ntolerence = 0"), {{"r.toml:18:1: ", "`tolerance`"}});
+  expect_mistakes(report_with_claim("boundz = [0, 1]"), {{"r.toml:17:1: ", "`bounds`"}});
 }
 
 TEST(ExclusiveKeys, AllowTheFormsOfAClaim) {

@@ -17,13 +17,12 @@ std::string integrator(const std::string& lines) { return "[[integrators]]\nmeth
 }  // namespace
 
 TEST(Title, MustNotBeEmpty) {
-  EXPECT_EQ(parse(sample_with("\"Sample\"", "\"\"")).report, "r.toml:1:1: title = \"\": must not be empty");
+  expect_mistakes(parse(sample_with("\"Sample\"", "\"\"")).report, {{"r.toml:1:1: ", "empty"}});
 }
 
 TEST(Labels, MustBeUnique) {
   EXPECT_EQ(report_with(integrator("on = \"open\"")), "");
-  EXPECT_EQ(report_with("[[integrators]]\nmethod = \"gamma\"\non = \"open\"\n"),
-            "r.toml:14:1: name = \"gamma\": must be unique, but r.toml:11:1 has it too; set another `name`");
+  expect_mistakes(report_with("[[integrators]]\nmethod = \"gamma\"\non = \"open\"\n"), {{"r.toml:14:1: ", "unique"}});
   EXPECT_THAT(report_with(integrator("on = \"open\"\nname = \"gamma\"")), HasSubstr("r.toml:17:1: name = \"gamma\""));
 }
 
@@ -50,9 +49,8 @@ TEST(ClosedRuns, NeedNoEnvironment) {
 
 TEST(ClosedRuns, NameEnvironmentsThatExist) {
   EXPECT_EQ(report_with(integrator("on = \"closed\"\nenvironments = [\"environment-0\"]")), "");
-  EXPECT_EQ(report_with(integrator("on = \"closed\"\nenvironments = [\"environment-1\"]")),
-            "r.toml:17:1: environments: no environment is called \"environment-1\"; did you mean "
-            "\"environment-0\"?");
+  expect_mistakes(report_with(integrator("on = \"closed\"\nenvironments = [\"environment-1\"]")),
+                  {{"r.toml:17:1: ", "\"environment-0\""}});
   EXPECT_THAT(report_with(integrator("on = \"open\"\nenvironments = [\"x\"]")),
               HasSubstr("is called \"x\"; known are"));
   EXPECT_THAT(report_with(integrator("on = \"closed\"\nenvironments = [\"environment-0\", \"environment-0\"]")),
@@ -60,10 +58,10 @@ TEST(ClosedRuns, NameEnvironmentsThatExist) {
 }
 
 TEST(ClosedRuns, KnowTheNameOfAnEnvironmentOfUnknownKind) {
-  EXPECT_EQ(parse(sample_with("kind = \"line\"", "kind = \"lime\"\nname = \"left\"") +
-                  integrator("on = \"closed\"\nenvironments = [\"left\"]"))
-                .report,
-            "r.toml:6:1: kind = \"lime\": not one of the environments; did you mean \"line\"?");
+  expect_mistakes(parse(sample_with("kind = \"line\"", "kind = \"lime\"\nname = \"left\"") +
+                        integrator("on = \"closed\"\nenvironments = [\"left\"]"))
+                      .report,
+                  {{"r.toml:6:1: ", "\"line\""}});
 }
 
 TEST(EnvironmentNames, MustBeUniqueAndNotEmpty) {
@@ -77,7 +75,7 @@ TEST(Claims, MustBeValid) {
   const auto report = [](const std::string& lines) { return report_with("[[claims]]\n" + lines); };
   const std::string good = "name = \"a\"\nquantity = \"b\"\nbounds = [0, 1]\n";
   EXPECT_EQ(report(good + "from = 1\nuntil = 1"), "");
-  EXPECT_EQ(report(good + "from = 2\nuntil = 1"), "r.toml:19:1: until = 1: must not lie before from = 2");
+  expect_mistakes(report(good + "from = 2\nuntil = 1"), {{"r.toml:19:1: ", "before"}});
   EXPECT_THAT(report(good + "[[claims]]\n" + good), HasSubstr("r.toml:19:1: name = \"a\": must be unique"));
   EXPECT_THAT(report("name = \"\"\nquantity = \"b\"\nbounds = [0, 1]"), HasSubstr("name = \"\": must not be empty"));
   EXPECT_THAT(report("name = \"a\"\nquantity = \"\"\nbounds = [0, 1]"),

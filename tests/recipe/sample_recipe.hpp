@@ -1,8 +1,13 @@
 // A small catalogue schema and a valid recipe, each of whose keys the tests of this folder make invalid in turn.
 #pragma once
 
+#include <cstddef>
+#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "recipe/recipe.hpp"
 
@@ -71,6 +76,19 @@ inline Parsed parse(const std::string& text, const std::vector<std::string>& set
   Mistakes mistakes;
   Recipe recipe = parse_recipe(text, "r.toml", settings, sample_schema(), mistakes);
   return {std::move(recipe), mistakes.report()};
+}
+
+/// The report has these mistakes and no others: each the place at which its line begins, and a word that it contains.
+inline void expect_mistakes(const std::string& report,
+                            const std::vector<std::pair<std::string, std::string>>& expected) {
+  std::vector<std::string> lines;
+  std::istringstream stream(report);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  ASSERT_EQ(lines.size(), expected.size()) << report;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    EXPECT_TRUE(lines[i].starts_with(expected[i].first)) << lines[i] << "\nis not at " << expected[i].first;
+    EXPECT_NE(lines[i].find(expected[i].second), std::string::npos) << lines[i] << "\nlacks " << expected[i].second;
+  }
 }
 
 // The sample recipe with the first occurrence of `old` replaced.

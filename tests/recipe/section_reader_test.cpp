@@ -6,6 +6,7 @@
 
 namespace bathline::section_reader_test {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 TEST(SectionReader, FillsInAbsentSections) {
@@ -45,20 +46,17 @@ TEST(SectionReader, IgnoresSweeps) {
 
 TEST(SectionReader, ReportsAMisspeltKeyAlone) {
   // Not the consequences of the absence of the intended key.
-  EXPECT_EQ(parse(sample_with("step = 0.1", "stpe = 0.1")).report,
-            "r.toml:9:1: unknown key `stpe` in [time]; did you mean `step`?");
-  EXPECT_EQ(parse(sample_with("[time]", "[tmie]")).report,
-            "r.toml:8:2: unknown key `tmie` in the recipe; did you mean `time`?");
-  EXPECT_EQ(parse(sample_with("[[environments]]", "[[enviroment]]")).report,
-            "r.toml:5:3: unknown key `enviroment` in the recipe; did you mean `environments`?");
-  EXPECT_EQ(parse(sample_with("[[integrators]]", "[[integrator]]")).report,
-            "r.toml:11:3: unknown key `integrator` in the recipe; did you mean `integrators`?");
-  EXPECT_EQ(parse(sample_with("kind = \"oscillator\"", "knid = \"oscillator\"")).report,
-            "r.toml:3:1: unknown key `knid` in [system]; did you mean `kind`?");
-  EXPECT_EQ(parse(sample_recipe + "[study]\nknid = \"ensemble\"\nmembers = 3\n").report,
-            "r.toml:15:1: unknown key `knid` in [study]; did you mean `kind`?");
-  EXPECT_EQ(parse(sample_with("method = \"gamma\"", "mehtod = \"gamma\"\ngamma = 0.0")).report,
-            "r.toml:12:1: unknown key `mehtod` in [[integrators]]; did you mean `method`?");
+  expect_mistakes(parse(sample_with("step = 0.1", "stpe = 0.1")).report, {{"r.toml:9:1: ", "`step`"}});
+  expect_mistakes(parse(sample_with("[time]", "[tmie]")).report, {{"r.toml:8:2: ", "`time`"}});
+  expect_mistakes(parse(sample_with("[[environments]]", "[[enviroment]]")).report,
+                  {{"r.toml:5:3: ", "`environments`"}});
+  expect_mistakes(parse(sample_with("[[integrators]]", "[[integrator]]")).report, {{"r.toml:11:3: ", "`integrators`"}});
+  expect_mistakes(parse(sample_with("kind = \"oscillator\"", "knid = \"oscillator\"")).report,
+                  {{"r.toml:3:1: ", "`kind`"}});
+  expect_mistakes(parse(sample_recipe + "[study]\nknid = \"ensemble\"\nmembers = 3\n").report,
+                  {{"r.toml:15:1: ", "`kind`"}});
+  expect_mistakes(parse(sample_with("method = \"gamma\"", "mehtod = \"gamma\"\ngamma = 0.0")).report,
+                  {{"r.toml:12:1: ", "`method`"}});
 }
 
 // Every key and name that version 0.1 used is refused, and the message names what stands in its place.
@@ -97,20 +95,16 @@ TEST(SectionReader, NamesTheSuccessorsOfRetiredKeys) {
 }
 
 TEST(SectionReader, ListsAllSectionsIfNoneIsClose) {
-  EXPECT_THAT(parse(sample_recipe + "[zzzzzz]\n").report,
-              HasSubstr("known are `title`, `extends`, `seed`, `paper`, `system`, `environments`, `controls`, `time`, "
-                        "`integrators`, `study`, `output`, "
-                        "`claims`, `figure`, `sweep`"));
+  EXPECT_THAT(parse(sample_recipe + "[zzzzzz]\n").report, AllOf(HasSubstr("known are"), HasSubstr("`environments`")));
   EXPECT_THAT(parse(sample_recipe + "[sweeps]\n").report, HasSubstr("did you mean `sweep`?"));
 }
 
 TEST(SectionReader, ReportsTheWrongKindOfBrackets) {
-  EXPECT_EQ(parse(sample_with("[[environments]]", "[environments]")).report,
-            "r.toml:5:2: environments must be a list of tables, not a table: write [[environments]]");
-  EXPECT_EQ(parse(sample_with("[time]", "[[time]]")).report,
-            "r.toml:8:3: time must be a table, not a list: write [time]");
-  EXPECT_EQ(parse(sample_recipe + "[output]\nevery = 2\n", {"output=3"}).report,
-            "--set output=3: output must be a table, not an integer: write [output]");
+  expect_mistakes(parse(sample_with("[[environments]]", "[environments]")).report,
+                  {{"r.toml:5:2: ", "write [[environments]]"}});
+  expect_mistakes(parse(sample_with("[time]", "[[time]]")).report, {{"r.toml:8:3: ", "write [time]"}});
+  expect_mistakes(parse(sample_recipe + "[output]\nevery = 2\n", {"output=3"}).report,
+                  {{"--set output=3: ", "write [output]"}});
   EXPECT_THAT(parse(sample_recipe, {"claims=[1]"}).report, HasSubstr("claims must be a list of tables"));
 }
 

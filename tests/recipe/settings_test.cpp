@@ -125,14 +125,11 @@ TEST(Settings, RemoveKeys) {
 }
 
 TEST(Settings, AreLocationsOfMistakes) {
-  EXPECT_EQ(report_of("environments.0.sitez=32"),
-            "--set environments.0.sitez=32: unknown key `sitez` in [[environments]]; did you mean `sites`?");
-  EXPECT_EQ(report_of("time.step=-1"), "--set time.step=-1: step = -1: must be positive");
+  expect_mistakes(report_of("environments.0.sitez=32"), {{"--set environments.0.sitez=32: ", "`sites`"}});
+  expect_mistakes(report_of("time.step=-1"), {{"--set time.step=-1: ", "positive"}});
   EXPECT_EQ(report_of("time={end=1}").substr(0, 42), "--set time={end=1}: [time] needs the key `");
-  EXPECT_EQ(report_of("system.q0.0=x"),
-            "--set system.q0.0=x: q0[0] = \"x\": must be a number, not a text; as an expression: unknown name `x`; "
-            "known are `pi`");
-  EXPECT_EQ(report_of("system.q0=[1, nan]"), "--set system.q0=[1, nan]: q0[1] = nan: must be finite");
+  expect_mistakes(report_of("system.q0.0=x"), {{"--set system.q0.0=x: ", "number"}});
+  expect_mistakes(report_of("system.q0=[1, nan]"), {{"--set system.q0=[1, nan]: ", "finite"}});
   EXPECT_THAT(report_of("ouput.every=1"),
               StartsWith("--set ouput.every=1: unknown key `ouput` in the recipe; did you"));
 }

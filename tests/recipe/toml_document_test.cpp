@@ -33,9 +33,7 @@ void expect_short_report(const std::string& text, const std::string& part) {
 }  // namespace
 
 TEST(TomlDocument, ReportsTheLocationOfSyntaxErrors) {
-  EXPECT_EQ(parse(sample_with("step = 0.1", "step = 0.1.2")).report,
-            "r.toml:9:11: not valid TOML: error while parsing floating-point: expected decimal digit or exponent, saw "
-            "'.'");
+  expect_mistakes(parse(sample_with("step = 0.1", "step = 0.1.2")).report, {{"r.toml:9:11: ", "not valid TOML"}});
   EXPECT_THAT(parse(sample_with("sites = 10", "sites = 10\nsites = 11")).report,
               HasSubstr("cannot redefine existing integer 'sites'"));
   EXPECT_THAT(parse(sample_with("[time]", "[time")).report, StartsWith("r.toml:8:6: not valid TOML"));

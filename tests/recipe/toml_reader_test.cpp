@@ -28,29 +28,20 @@ TEST(TomlReader, ReadsEveryTypeOfList) {
 }
 
 TEST(TomlReader, ReportsTheLocationOfEveryWrongElement) {
-  EXPECT_EQ(
-      with_system_key("v0 = [1, \"s\",\n true]").report,
-      "r.toml:4:10: v0[1] = \"s\": must be a number, not a text; as an expression: unknown name `s`; known are `pi`\n"
-      "r.toml:5:2: v0[2] = true: must be a number, not a boolean");
-  EXPECT_EQ(with_system_key("axes = [0.0]").report,
-            "r.toml:4:9: axes[0] = 0.0: must be an integer, not a number with a fraction; write 0");
-  EXPECT_EQ(with_system_key("q0 = [[1, \"s\"]]").report,
-            "r.toml:4:11: q0[0][1] = \"s\": must be a number, not a text; as an expression: unknown name `s`; known "
-            "are `pi`");
+  expect_mistakes(with_system_key("v0 = [1, \"s\",\n true]").report,
+                  {{"r.toml:4:10: ", "number"}, {"r.toml:5:2: ", "number"}});
+  expect_mistakes(with_system_key("axes = [0.0]").report, {{"r.toml:4:9: ", "write 0"}});
+  expect_mistakes(with_system_key("q0 = [[1, \"s\"]]").report, {{"r.toml:4:11: ", "number"}});
 }
 
 TEST(TomlReader, ReportsValuesInPlaceOfLists) {
-  EXPECT_EQ(with_system_key("q0 = 1").report,
-            "r.toml:4:1: q0 = 1: must be a list (list of numbers or of rows), not an integer");
-  EXPECT_EQ(with_system_key("v0 = \"1\"").report,
-            "r.toml:4:1: v0 = \"1\": must be a list (list of numbers >= 0), not a text");
+  expect_mistakes(with_system_key("q0 = 1").report, {{"r.toml:4:1: ", "list"}});
+  expect_mistakes(with_system_key("v0 = \"1\"").report, {{"r.toml:4:1: ", "list"}});
 }
 
 TEST(TomlReader, ReportsRaggedRows) {
-  EXPECT_EQ(with_system_key("q0 = [[1, 2], [3]]").report,
-            "r.toml:4:15: q0[1] has length 1 but q0[0] has length 2: all must be equally long");
-  EXPECT_EQ(with_system_key("q0 = [1, [2, 3]]").report,
-            "r.toml:4:10: q0[1] has length 2 but q0[0] has length 1: all must be equally long");
+  expect_mistakes(with_system_key("q0 = [[1, 2], [3]]").report, {{"r.toml:4:15: ", "equally long"}});
+  expect_mistakes(with_system_key("q0 = [1, [2, 3]]").report, {{"r.toml:4:10: ", "equally long"}});
   EXPECT_THAT(with_system_key("q0 = [[], [1]]").report, StartsWith("r.toml:4:7: q0[0] is an empty list"));
   EXPECT_EQ(with_system_key("q0 = [1, [2]]").report, "");
 }
@@ -65,21 +56,16 @@ TEST(TomlReader, FillsInDefaultsAndPlacesThemAtTheTable) {
 }
 
 TEST(TomlReader, ReportsMissingKeysAtTheTable) {
-  EXPECT_EQ(parse(sample_with("sites = 10\n", "")).report,
-            "r.toml:5:1: [[environments]] needs the key `sites` (integer > 0): Sites.");
-  EXPECT_EQ(with_system_key("potential = {c = 1}").report,
-            "r.toml:4:13: [system.potential] needs the key `kind` (\"quartic\" | \"harmonic\"): Form.");
+  expect_mistakes(parse(sample_with("sites = 10\n", "")).report, {{"r.toml:5:1: ", "needs the key `sites`"}});
+  expect_mistakes(with_system_key("potential = {c = 1}").report, {{"r.toml:4:13: ", "needs the key `kind`"}});
 }
 
 TEST(TomlReader, ReportsUnknownKeysWithAdvice) {
-  EXPECT_EQ(parse(sample_with("sites = 10", "sites = 10\n sitez = 3")).report,
-            "r.toml:8:2: unknown key `sitez` in [[environments]]; did you mean `sites`?");
-  EXPECT_EQ(
-      parse(sample_with("sites = 10", "sites = 10\nfoo = 3")).report,
-      "r.toml:8:1: unknown key `foo` in [[environments]]; known are `kind`, `name`, `couple`, `around`, `parameters`, "
-      "`sites`, `M`");
-  EXPECT_EQ(with_system_key("potential = {kind = \"quartic\", d = 1}").report,
-            "r.toml:4:32: unknown key `d` in [system.potential]; known are `kind`, `c`");
+  expect_mistakes(parse(sample_with("sites = 10", "sites = 10\n sitez = 3")).report, {{"r.toml:8:2: ", "`sites`"}});
+  expect_mistakes(parse(sample_with("sites = 10", "sites = 10\nfoo = 3")).report,
+                  {{"r.toml:8:1: ", "unknown key `foo`"}});
+  expect_mistakes(with_system_key("potential = {kind = \"quartic\", d = 1}").report,
+                  {{"r.toml:4:32: ", "unknown key `d`"}});
   EXPECT_THAT(parse("tilte = \"x\"\n" + sample_recipe).report, HasSubstr("unknown key `tilte` in the recipe; did you"));
 }
 
@@ -94,11 +80,8 @@ TEST(TomlReader, ReadsTablesHoweverTheyAreWritten) {
 }
 
 TEST(TomlReader, ReportsValuesInPlaceOfTables) {
-  EXPECT_EQ(with_system_key("potential = 3").report,
-            "r.toml:4:1: potential = 3: must be a table, not an integer; it can be written as [system.potential]");
-  EXPECT_EQ(parse(sample_recipe + "[figure.panels]\n").report,
-            "r.toml:14:9: panels = {...}: must be a list of tables, not a table; it can be written as "
-            "[[figure.panels]]");
+  expect_mistakes(with_system_key("potential = 3").report, {{"r.toml:4:1: ", "table"}});
+  expect_mistakes(parse(sample_recipe + "[figure.panels]\n").report, {{"r.toml:14:9: ", "list of tables"}});
   EXPECT_THAT(parse(sample_recipe + "[figure]\npanels = [{}, 3]").report, HasSubstr("must be a list of tables"));
   EXPECT_EQ(parse(sample_recipe + "[figure]\npanels = []").report, "");
 }
@@ -109,22 +92,17 @@ TEST(TomlReader, NamesTheTableInsideTables) {
 }
 
 TEST(TomlReader, ReportsAnUnknownKindOnce) {
-  EXPECT_EQ(parse(sample_with("\"oscillator\"", "\"oscilator\"\nfoo = 1\nbar = 2")).report,
-            "r.toml:3:1: kind = \"oscilator\": not one of the systems; did you mean \"oscillator\"?");
-  EXPECT_EQ(parse(sample_with("\"line\"", "\"x\"")).report,
-            "r.toml:6:1: kind = \"x\": not one of the environments; known are \"line\", \"bath\"");
-  EXPECT_EQ(parse(sample_with("kind = \"oscillator\"", "kind = 3")).report,
-            "r.toml:3:1: kind = 3: must be a text, not an integer; write \"3\"");
-  EXPECT_EQ(parse(sample_with("kind = \"oscillator\"\n", "")).report,
-            "r.toml:2:1: [system] needs the key `kind`, one of \"oscillator\", \"kepler\"");
+  expect_mistakes(parse(sample_with("\"oscillator\"", "\"oscilator\"\nfoo = 1\nbar = 2")).report,
+                  {{"r.toml:3:1: ", "\"oscillator\""}});
+  expect_mistakes(parse(sample_with("\"line\"", "\"x\"")).report, {{"r.toml:6:1: ", "not one of the environments"}});
+  expect_mistakes(parse(sample_with("kind = \"oscillator\"", "kind = 3")).report, {{"r.toml:3:1: ", "write \"3\""}});
+  expect_mistakes(parse(sample_with("kind = \"oscillator\"\n", "")).report, {{"r.toml:2:1: ", "needs the key `kind`"}});
 }
 
 TEST(TomlReader, ChecksTheCommonKeysOfAnUnknownKind) {
-  EXPECT_EQ(parse(sample_with("method = \"gamma\"\non = \"closed\"", "method = \"gama\"\nstep = -1\nfoo = 3")).report,
-            "r.toml:11:1: [[integrators]] needs the key `on` (\"closed\" | \"open\"): `closed` integrates "
-            "particles and environments together, `open` the particles with damping.\n"
-            "r.toml:12:1: method = \"gama\": not one of the integrators; did you mean \"gamma\"?\n"
-            "r.toml:13:1: step = -1: must be positive");
+  expect_mistakes(
+      parse(sample_with("method = \"gamma\"\non = \"closed\"", "method = \"gama\"\nstep = -1\nfoo = 3")).report,
+      {{"r.toml:11:1: ", "needs the key `on`"}, {"r.toml:12:1: ", "\"gamma\""}, {"r.toml:13:1: ", "positive"}});
 }
 
 TEST(TomlReader, LeavesOutInvalidValues) {
@@ -148,10 +126,8 @@ TEST(TomlReader, LeavesOutInvalidValues) {
 }
 
 TEST(TomlReader, DoesNotReportAMisspeltKeyAsMissing) {
-  EXPECT_EQ(parse(sample_with("sites = 10", "sitez = 10")).report,
-            "r.toml:7:1: unknown key `sitez` in [[environments]]; did you mean `sites`?");
-  EXPECT_EQ(parse(sample_with("title", "titel")).report,
-            "r.toml:1:1: unknown key `titel` in the recipe; did you mean `title`?");
+  expect_mistakes(parse(sample_with("sites = 10", "sitez = 10")).report, {{"r.toml:7:1: ", "`sites`"}});
+  expect_mistakes(parse(sample_with("title", "titel")).report, {{"r.toml:1:1: ", "`title`"}});
 }
 
 TEST(TomlReader, TreatsAWrongDefaultAsABug) {

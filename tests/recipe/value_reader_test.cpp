@@ -21,52 +21,46 @@ TEST(ValueReader, AcceptsIntegersAsNumbers) {
 }
 
 TEST(ValueReader, ReportsWrongTypes) {
-  EXPECT_EQ(report_with("[system]", "m = \"s\""),
-            "r.toml:3:1: m = \"s\": must be a number, not a text; as an expression: unknown name `s`; known are `pi`");
-  EXPECT_EQ(report_with("[system]", "m = true"), "r.toml:3:1: m = true: must be a number, not a boolean");
-  EXPECT_EQ(report_with("[system]", "m = 2020-01-01"),
-            "r.toml:3:1: m = 2020-01-01: must be a number, not a date or time");
-  EXPECT_EQ(report_with("[system]", "m = [1]"), "r.toml:3:1: m = [...]: must be a number, not a list");
-  EXPECT_EQ(report_with("[system]", "m = {a = 1}"), "r.toml:3:1: m = {...}: must be a number, not a table");
-  EXPECT_EQ(report_with("[system]", "damped = 1"), "r.toml:3:1: damped = 1: must be true or false, not an integer");
-  EXPECT_EQ(report_with("[[environments]]", "name = 3"),
-            "r.toml:6:1: name = 3: must be a text, not an integer; write \"3\"");
+  expect_mistakes(report_with("[system]", "m = \"s\""), {{"r.toml:3:1: ", "number"}});
+  expect_mistakes(report_with("[system]", "m = true"), {{"r.toml:3:1: ", "number"}});
+  expect_mistakes(report_with("[system]", "m = 2020-01-01"), {{"r.toml:3:1: ", "number"}});
+  expect_mistakes(report_with("[system]", "m = [1]"), {{"r.toml:3:1: ", "number"}});
+  expect_mistakes(report_with("[system]", "m = {a = 1}"), {{"r.toml:3:1: ", "number"}});
+  expect_mistakes(report_with("[system]", "damped = 1"), {{"r.toml:3:1: ", "true or false"}});
+  expect_mistakes(report_with("[[environments]]", "name = 3"), {{"r.toml:6:1: ", "write \"3\""}});
 }
 
 TEST(ValueReader, AcceptsOnlyIntegersForIntegers) {
   const auto report = [](const std::string& value) {
     return parse(sample_with("sites = 10", "sites = " + value)).report;
   };
-  EXPECT_EQ(report("3.0"), "r.toml:7:1: sites = 3.0: must be an integer, not a number with a fraction; write 3");
-  EXPECT_EQ(report("3.5"), "r.toml:7:1: sites = 3.5: must be an integer, not a number with a fraction");
-  EXPECT_EQ(report("1e300"), "r.toml:7:1: sites = 1e+300: must be an integer, not a number with a fraction");
-  EXPECT_EQ(
-      report("\"s\""),
-      "r.toml:7:1: sites = \"s\": must be an integer, not a text; as an expression: unknown name `s`; known are `pi`");
+  expect_mistakes(report("3.0"), {{"r.toml:7:1: ", "write 3"}});
+  expect_mistakes(report("3.5"), {{"r.toml:7:1: ", "integer"}});
+  expect_mistakes(report("1e300"), {{"r.toml:7:1: ", "integer"}});
+  expect_mistakes(report("\"s\""), {{"r.toml:7:1: ", "integer"}});
 }
 
 TEST(ValueReader, ReportsBrokenBounds) {
-  EXPECT_EQ(report_with("[system]", "m = -0.5"), "r.toml:3:1: m = -0.5: must be positive");
-  EXPECT_EQ(report_with("[system]", "m = 0"), "r.toml:3:1: m = 0: must be positive");
-  EXPECT_EQ(report_with("[system]", "v0 = [0, -1]"), "r.toml:3:10: v0[1] = -1: must not be negative");
-  EXPECT_EQ(report_with("[[integrators]]", "gamma = 1.5"), "r.toml:12:1: gamma = 1.5: must lie between 0 and 1");
-  EXPECT_EQ(report_with("[[integrators]]", "gamma = -0.1"), "r.toml:12:1: gamma = -0.1: must lie between 0 and 1");
+  expect_mistakes(report_with("[system]", "m = -0.5"), {{"r.toml:3:1: ", "positive"}});
+  expect_mistakes(report_with("[system]", "m = 0"), {{"r.toml:3:1: ", "positive"}});
+  expect_mistakes(report_with("[system]", "v0 = [0, -1]"), {{"r.toml:3:10: ", "negative"}});
+  expect_mistakes(report_with("[[integrators]]", "gamma = 1.5"), {{"r.toml:12:1: ", "between 0 and 1"}});
+  expect_mistakes(report_with("[[integrators]]", "gamma = -0.1"), {{"r.toml:12:1: ", "between 0 and 1"}});
   EXPECT_EQ(report_with("[[integrators]]", "gamma = 0"), "");
   EXPECT_EQ(report_with("[[integrators]]", "gamma = 1"), "");
-  EXPECT_EQ(parse(sample_with("sites = 10", "sites = 0")).report, "r.toml:7:1: sites = 0: must be positive");
+  expect_mistakes(parse(sample_with("sites = 10", "sites = 0")).report, {{"r.toml:7:1: ", "positive"}});
 }
 
 TEST(ValueReader, AcceptsOnlyFiniteNumbers) {
-  EXPECT_EQ(report_with("[system]", "m = inf"), "r.toml:3:1: m = inf: must be finite");
-  EXPECT_EQ(report_with("[[environments]]", "M = nan"), "r.toml:6:1: M = nan: must be finite");
-  EXPECT_EQ(report_with("[system]", "v0 = [1, -inf]"), "r.toml:3:10: v0[1] = -inf: must be finite");
+  expect_mistakes(report_with("[system]", "m = inf"), {{"r.toml:3:1: ", "finite"}});
+  expect_mistakes(report_with("[[environments]]", "M = nan"), {{"r.toml:6:1: ", "finite"}});
+  expect_mistakes(report_with("[system]", "v0 = [1, -inf]"), {{"r.toml:3:10: ", "finite"}});
 }
 
 TEST(ValueReader, ReportsWrongChoices) {
-  EXPECT_EQ(parse(sample_with("on = \"closed\"", "on = \"closd\"")).report,
-            "r.toml:13:1: on = \"closd\": not one of the choices; did you mean \"closed\"?");
-  EXPECT_EQ(parse(sample_with("on = \"closed\"", "on = \"both\"")).report,
-            "r.toml:13:1: on = \"both\": not one of the choices; known are \"closed\", \"open\"");
+  expect_mistakes(parse(sample_with("on = \"closed\"", "on = \"closd\"")).report, {{"r.toml:13:1: ", "\"closed\""}});
+  expect_mistakes(parse(sample_with("on = \"closed\"", "on = \"both\"")).report,
+                  {{"r.toml:13:1: ", "not one of the choices"}});
 }
 
 TEST(ValueReader, ShortensAndEscapesWhatItQuotes) {

