@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <iterator>
@@ -68,6 +70,15 @@ void handle(int signal) {
 
 /// The votes of the ranks; the highest one decides. Stop signals follow in their order.
 enum Vote { proceed = 0, save_interval = 1, wall_time_limit = 2, first_signal = 3 };
+
+/// Raises the signal of BATHLINE_SIGNAL_AT_STEP on its rank if its step lies after `before` and not after `now`.
+void raise_signal_of_test(std::int64_t before, std::int64_t now, int rank) {
+  int number = 0, its_rank = 0;
+  long step = 0;
+  const char* text = std::getenv("BATHLINE_SIGNAL_AT_STEP");
+  if (text == nullptr || std::sscanf(text, "%d %ld %d", &number, &step, &its_rank) != 3) return;
+  if (rank == its_rank && before < step && step <= now) std::raise(number);
+}
 
 /// Safety margin in seconds before the wall-time limit, besides the time of a block of steps and of a checkpoint.
 double margin_of(double limit) { return std::min(30.0, 0.05 * limit); }
@@ -136,10 +147,12 @@ Checkpoints::Checkpoints(CheckpointPlan plan, const Communicator& communicator, 
       communicator_(std::make_unique<Communicator>(communicator)),
       from_(std::move(from)),
       exist_(from_ != nullptr),
+      last_total_(from_ == nullptr ? 0 : from_->count("total_steps")),
       last_save_(elapsed()) {}
 
-Checkpoints::Decision Checkpoints::decide(double block) {
+Checkpoints::Decision Checkpoints::decide(std::int64_t total, double block) {
   if (!communicator_) return Decision::proceed;
+  raise_signal_of_test(std::exchange(last_total_, total), total, communicator_->rank());
   longest_block_ = std::max(longest_block_, block);
   int local_vote = Vote::proceed;
   const double now = elapsed();
@@ -160,7 +173,7 @@ std::string Checkpoints::stop_reason() const {
 
 bool Checkpoints::save_if_due(const Position& position, bool is_due, double block,
                               const std::function<void(CheckpointWriter&)>& save_state) {
-  const Decision decision = decide(block);
+  const Decision decision = decide(position.total, block);
   if (decision == Decision::proceed && !is_due) return false;
   const bool stops = decision == Decision::stop;
   const std::string path = save(position.total, stops, save_state);

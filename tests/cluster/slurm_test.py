@@ -3,7 +3,9 @@
 Starts munged, slurmctld and two slurmd in a temporary folder with their own ports and sockets, and ends them afterwards.
 """
 
+import contextlib
 import os
+import re
 import shutil
 import signal
 import socket
@@ -16,7 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "command_line"))
 
-from program import MPI_SETTINGS, OSCILLATOR, SOURCE, FolderTest, changed, lasting, run, write_recipe  # noqa: E402
+from program import MPI_SETTINGS, OSCILLATOR, SOURCE, FolderTest, changed, run, signalled, write_recipe  # noqa: E402
 
 NEEDED = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "scontrol", "sinfo", "squeue")
 NODES = ("n1", "n2")
@@ -77,6 +79,21 @@ def reason_without_slurm():
     return f"{', '.join(missing)} are missing after the installation" if missing else ""
 
 
+def paused_process():
+    """The process of the program that a signal has paused, or None."""
+    for status in Path("/proc").glob("[0-9]*/status"):
+        with contextlib.suppress(OSError):
+            if re.match(r"Name:\tbathline\n(.*\n)*?State:\tT", status.read_text()):
+                return int(status.parent.name)
+    return None
+
+
+def is_pending(process, number):
+    """Whether a signal waits for a paused process."""
+    masks = re.findall(r"^(?:Sig|Shd)Pnd:\t(\w+)", Path(f"/proc/{process}/status").read_text(), re.MULTILINE)
+    return any(int(mask, 16) >> (number - 1) & 1 for mask in masks)
+
+
 def free_ports(count):
     sockets = [socket.socket() for _ in range(count)]
     for free_socket in sockets:
@@ -120,7 +137,6 @@ class Slurm:
         self.start("munged", "--foreground", "--force", *munge)
         self.wait("munge.socket", lambda: (self.folder / "munge.socket").exists())
         self.start("slurmctld", "-D", "-i")
-        self.began = time.monotonic()
         for node in NODES:
             self.start("slurmd", "-D", "-N", node)
         self.wait("idle nodes", lambda: self.ask("sinfo", "-h", "-o", "%t %D").split() == ["idle", str(len(NODES))])
@@ -191,10 +207,10 @@ class SlurmTest(FolderTest):
         cls.addClassCleanup(cls.slurm.end)
         cls.slurm.begin()
 
-    def submit(self, *arguments):
+    def submit(self, *arguments, env=None):
         done = subprocess.run(
             ["sbatch", "--parsable", *map(str, arguments)],
-            env=self.slurm.environment | {"BATHLINE_ROOT": str(SOURCE)},
+            env=self.slurm.environment | {"BATHLINE_ROOT": str(SOURCE)} | (env or {}),
             cwd=self.folder,
             capture_output=True,
             text=True,
@@ -213,24 +229,20 @@ class SlurmTest(FolderTest):
             raise AssertionError(f"{error}\n{[path.read_text() for path in self.folder.glob(log)]}") from None
 
     def test_a_job_that_is_requeued_at_its_time_limit_ends_with_the_same_bits(self):
-        # Slurm counts time limits in minutes and checks them every 30 seconds after its start. The signal is due from the
-        # first check on, since the job is always within its last 55 seconds. The job is submitted eight seconds before a
-        # check and would run twice as long.
-        recipe = changed(
-            OSCILLATOR,
-            environments=[OSCILLATOR["environments"][0] | {"sites": 60000}],
-            integrators=OSCILLATOR["integrators"][:1],
-            time={"steps": 200000},
-            output={"every": 8000},
-        )
-        path = write_recipe(self.folder / "long.toml", lasting(recipe, 16.0, ranks=2))
+        # Slurm counts time limits in minutes and checks them every 30 seconds. The signal is due from the first check on,
+        # since the job is always within its last 55 seconds. The first rank pauses in the middle until it has come.
+        recipe = changed(OSCILLATOR, environments=[OSCILLATOR["environments"][0] | {"sites": 60000}])
+        path = write_recipe(self.folder / "long.toml", recipe)
         outcome = run(["run", path, "-o", self.folder / "whole.h5", "--progress", "none"], ranks=2)
         self.assert_code(outcome, 0)
         script = SOURCE / "cluster" / "submit.slurm"
-        while not 22 < (time.monotonic() - self.slurm.began) % 30 < 23:
-            time.sleep(0.1)
-        job = self.submit("-N", "2", "--ntasks-per-node=1", "-t", "1", "--signal=USR1@55", "-o", "long.log", script, path, "-o", "long.h5")
+        job = self.submit(
+            "-N", "2", "--ntasks-per-node=1", "-t", "1", "--signal=USR1@55", "-o", "long.log", script, path, "-o", "long.h5",
+            env=signalled(signal.SIGSTOP, 30),
+        )
         after = self.submit(f"--dependency=afterok:{job}", "-n", "1", "-o", "after.log", "--wrap", "echo finished")
+        self.slurm.wait("signal for the paused rank", lambda: (paused := paused_process()) and is_pending(paused, signal.SIGUSR1), 120)
+        os.kill(paused_process(), signal.SIGCONT)
         self.wait_for_end([job], "*.log", 200)
         log = (self.folder / "long.log").read_text()
         state, code, restarts = self.slurm.state_of(job)

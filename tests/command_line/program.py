@@ -3,7 +3,6 @@
 import atexit
 import copy
 import json
-import math
 import os
 import re
 import shutil
@@ -233,17 +232,9 @@ def write_recipe(path, recipe):
     return Path(path)
 
 
-def lasting(recipe, seconds, ranks=None):
-    """The recipe with a number of steps that takes about so many seconds on this machine; its own steps must be few."""
-    with tempfile.TemporaryDirectory() as folder:
-        result = Path(folder) / "probe.h5"
-        path = write_recipe(Path(folder) / "probe.toml", recipe)
-        outcome = run(["run", path, "-o", result, "--progress", "none"], ranks)
-        if outcome.code != 0:
-            raise AssertionError(outcome.text)
-        with h5py.File(result) as file:
-            elapsed = float(file.attrs["wall_time_s"])
-    return changed(recipe, time={"steps": math.ceil(recipe["time"]["steps"] * seconds / elapsed)})
+def signalled(number, step, rank=0):
+    """The environment in which a rank receives a signal at the first check of a run at or after a step."""
+    return {"BATHLINE_SIGNAL_AT_STEP": f"{int(number)} {step} {rank}"}
 
 
 def variables(path, skip=("claims",)):

@@ -100,7 +100,6 @@ class LayoutTest(ResultTest):
             self.assertRegex(file.attrs["git_commit"], r"\A[0-9a-f]{40}\Z")
             self.assertRegex(file.attrs["started"], r"\A20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ\Z")
             self.assertGreater(file.attrs["wall_time_s"], 0.0)
-            self.assertLess(file.attrs["wall_time_s"], 90.0)
 
     def test_a_group_for_each_label_and_one_for_claims(self):
         with h5py.File(self.path) as file:

@@ -63,7 +63,6 @@ class ServeTest(FolderTest):
             process.stdin.flush()
             while not (self.folder / name).exists():
                 time.sleep(0.01)
-            time.sleep(0.5)
             if name == "a.h5":
                 process.send_signal(signal.SIGUSR1)
                 reply = json.loads(process.stdout.readline())

@@ -270,10 +270,8 @@ class ReproduceTest(unittest.TestCase):
                     break
                 time.sleep(0.05)
             pids = [int(file.read_text()) for file in pid_files[:count]]
-            began = time.monotonic()
             process.send_signal(number)
             output, _ = process.communicate(timeout=30)
-            self.assertLess(time.monotonic() - began, 8)
             self.assertEqual(process.returncode, 128 + number)
             self.assertIn("stopped on request", output)
             time.sleep(0.1)
