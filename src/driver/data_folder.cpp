@@ -14,9 +14,14 @@ fs::path find_data_folder(const char* name, const char* variable) {
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
   if (error) return name;
-  const fs::path prefix = program.parent_path().parent_path();
-  const fs::path installed = prefix / "share" / "bathline" / name;
-  return fs::is_directory(installed, error) ? installed : prefix / name;
+  // Beside bin/ of an installed program, or in the sources, above the build folder of any preset.
+  fs::path prefix = program.parent_path().parent_path();
+  for (fs::path above = prefix; above.has_relative_path(); above = above.parent_path()) {
+    for (const fs::path& folder : {above / "share" / "bathline" / name, above / name}) {
+      if (fs::is_directory(folder, error)) return folder;
+    }
+  }
+  return prefix / name;
 }
 
 }  // namespace bathline

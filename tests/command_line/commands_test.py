@@ -258,7 +258,7 @@ class ClaimsTest(FolderTest):
             self.assertRegex(outcome.err.lower(), reason.lower())
 
     def test_a_missing_file_does_not_leave_ranks_waiting(self):
-        outcome = run(["claims", self.folder / "absent.h5"], ranks=2, patience=30)
+        outcome = run(["claims", self.folder / "absent.h5"], ranks=2)
         self.assert_code(outcome, 2)
         self.assert_said_once(outcome, "absent.h5")
 

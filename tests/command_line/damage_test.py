@@ -13,7 +13,7 @@ import unittest
 
 import h5py
 
-from program import OSCILLATOR, FolderTest, changed, end, run, start, variables, write_recipe
+from program import OSCILLATOR, PATIENCE, FolderTest, changed, end, run, start, variables, write_recipe
 
 FLIPS = int(os.environ.get("BATHLINE_FLIPS", "6"))
 CLAIM = {"name": "start", "quantity": "closed.q.max", "bounds": [0.0, 2.0]}
@@ -186,7 +186,7 @@ class HangingTest(FolderTest):
         path.write_bytes(content[: content.rindex(b"bathline result of ")])
         (checkpoint,) = self.folder.glob("run.checkpoint.*.h5")
         for command, file in (("claims", path), ("resume", checkpoint)):
-            outcome = run([command, file], env=self.shim(HANGS), patience=40)
+            outcome = run([command, file], env=self.shim(HANGS))
             self.assert_code(outcome, 2)
             self.assertIn("opening the file: not finished within 60 s", outcome.err)
 
@@ -206,7 +206,7 @@ class KilledTest(FolderTest):
                     ["ps", "-o", "pid=", "--ppid", str(process.pid)], capture_output=True, text=True, check=False
                 ).stdout.split() or [process.pid]
                 os.kill(int(victims[-1]) if ranks else process.pid, signal.SIGKILL)
-                process.communicate(timeout=60)
+                process.communicate(timeout=PATIENCE)
             finally:
                 end(process)
             with h5py.File(result) as file:

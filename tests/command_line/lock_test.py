@@ -8,7 +8,7 @@ import time
 import unittest
 from pathlib import Path
 
-from program import OSCILLATOR, FolderTest, changed, end, kill, run, start, toml, write_recipe
+from program import OSCILLATOR, PATIENCE, FolderTest, changed, end, kill, run, start, toml, write_recipe
 
 # Long enough to be still running when tested, with checkpoints.
 LONG = changed(
@@ -97,14 +97,14 @@ class LockTest(FolderTest):
         self.assert_code(run(["claims", self.result]), 0)
         self.assert_code(run(["run", self.short, "-o", self.folder / "other.h5", "--progress", "none"]), 0)
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=60)
+        process.communicate(timeout=PATIENCE)
         self.assertEqual(process.returncode, 85)
         self.assertEqual(list(self.folder.glob("*.lock")), [])
 
     def test_a_resumed_run_is_a_writer_too(self):
         process = self.under_way()
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=60)
+        process.communicate(timeout=PATIENCE)
         second = start(["resume", self.result, "--progress", "none"])
         self.addCleanup(end, second)
         self.wait_for(lambda: self.lock.exists() and self.lock.read_text(), second)
@@ -138,7 +138,7 @@ class LockTest(FolderTest):
         crowd = [start(arguments) for _ in range(6)]
         codes = []
         for process in crowd:
-            out, err = process.communicate(timeout=90)
+            out, err = process.communicate(timeout=PATIENCE)
             self.assertIn(process.returncode, (0, 2), out + err)
             if process.returncode == 2:
                 self.assertIn("is being written by", err)
@@ -170,7 +170,7 @@ class LockTest(FolderTest):
                 for i in range(6)
             ]
             for process in processes:
-                out, err = process.communicate(timeout=30)
+                out, err = process.communicate(timeout=PATIENCE)
                 self.assertEqual((process.returncode, err), (0, ""), out + err)
 
     def test_a_file_system_without_locks(self):

@@ -731,7 +731,7 @@ class FileMistakesTest(MistakeTest):
         recipe.parent.chmod(0o755)
         process = start(["run", recipe, "-o", self.folder / "out.h5"], env={"HOME": str(recipe.parent)}, **identity)
         self.addCleanup(end, process)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=PATIENCE)
         if "Permission denied" in err and "exec" in err:
             self.skipTest("the program lies where another user cannot start it")
         self.assertEqual(process.returncode, 2, out + err)

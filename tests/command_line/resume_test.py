@@ -110,15 +110,23 @@ def checksum_line(content):
     return b"bathline checkpoint of %020d bytes with checksum %016x\n" % (len(content), total)
 
 
-def change_attribute(checkpoint, name, value):
-    """Changes an attribute of a checkpoint, and its checksum with it."""
+def parts_of(checkpoint):
+    """The bytes of the state, which are an HDF5 file, and those of the copy of the result."""
     content = checkpoint.read_bytes()
     begin, end = content.rindex(b"\x89HDF\r\n"), content.rindex(b"bathline checkpoint of ")
-    checkpoint.write_bytes(content[:begin])
+    return content[:begin], content[begin:end]
+
+
+def change_checkpoint(checkpoint, change, copy=None):
+    """Changes the state, and the copy of the result if that is given, and updates the checksum."""
+    state, old_copy = parts_of(checkpoint)
+    checkpoint.write_bytes(state)
     with h5py.File(checkpoint, "r+") as file:
-        file.attrs.create(name, value)
-    changed_content = checkpoint.read_bytes() + content[begin:end]
-    checkpoint.write_bytes(changed_content + checksum_line(changed_content))
+        change(file)
+        if copy is not None:
+            file["bytes_of_result"][0] = len(copy)
+    content = checkpoint.read_bytes() + (old_copy if copy is None else copy)
+    checkpoint.write_bytes(content + checksum_line(content))
 
 
 class ResumeTest(FolderTest):
@@ -587,7 +595,7 @@ class RefusedTest(ResumeTest):
     def check_refused(self, arguments, message, result, ranks=(None, 2)):
         before = Path(result).read_bytes() if Path(result).exists() else None
         for count in ranks:
-            outcome = self.must(["resume", *arguments], code=2, ranks=count, patience=40)
+            outcome = self.must(["resume", *arguments], code=2, ranks=count)
             self.assertRegex(outcome.err, message)
             self.assertEqual(outcome.err.count("error: "), 1, outcome.err)
         if before is not None:
@@ -675,7 +683,7 @@ class RefusedTest(ResumeTest):
 
     def test_another_build(self):
         result, copy = self.copies()
-        change_attribute(copy, "git_commit", "f" * 40)
+        change_checkpoint(copy, lambda file: file.attrs.create("git_commit", "f" * 40))
         self.check_refused([copy], r"another build.*--any-build.*\n.*git_commit is f{40} there", result)
         self.must(["resume", copy, "--any-build"])
         self.assert_same_bits(result, self.result)

@@ -8,7 +8,7 @@ import unittest
 
 import h5py
 
-from program import OSCILLATOR, FolderTest, changed, command_of, toml
+from program import OSCILLATOR, PATIENCE, FolderTest, changed, command_of, toml
 
 
 def request(folder, *arguments, recipe=None):
@@ -53,7 +53,7 @@ class ServeTest(FolderTest):
                 with h5py.File(self.folder / name) as file:
                     self.assertEqual(file.attrs["status"], "complete")
                 process.stdin.close()
-                self.assertEqual(process.wait(60), 0)
+                self.assertEqual(process.wait(PATIENCE), 0)
 
     def test_a_run_stops_on_a_signal_or_at_the_end_of_input_and_the_process_goes_on_after_the_signal(self):
         long = toml(changed(OSCILLATOR, time={"steps": 2000000000}, output={"every": 100000}))
@@ -69,7 +69,7 @@ class ServeTest(FolderTest):
                 self.assertEqual(reply["code"], 85)
                 self.assertIn("SIGUSR1", reply["messages"][-1]["message"])
         process.stdin.close()
-        self.assertEqual(process.wait(60), 0)
+        self.assertEqual(process.wait(PATIENCE), 0)
         for name in "ab":
             self.assertEqual(len(list(self.folder.glob(f"{name}.checkpoint.*.h5"))), 1, name)
 

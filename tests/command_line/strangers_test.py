@@ -10,7 +10,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-from program import OSCILLATOR, FolderTest, changed, checkpoints_of, end, run, start, write_recipe
+from program import OSCILLATOR, PATIENCE, FolderTest, changed, checkpoints_of, end, run, start, write_recipe
 from resume_test import change_checkpoint, listen, parts_of
 
 PRECIOUS = b"the user's own\n"
@@ -55,7 +55,7 @@ class StrangersTest(FolderTest):
 
     def ends(self, *arguments, code=2, ranks=None):
         quiet = [] if arguments[0] == "claims" else ["--progress", "none"]
-        outcome = run([*arguments, *quiet], ranks, patience=40)
+        outcome = run([*arguments, *quiet], ranks)
         self.assert_code(outcome, code)
         self.assertEqual(self.victim.read_bytes(), PRECIOUS)
         self.assertNotIn("internal error", outcome.text)
@@ -254,14 +254,14 @@ class RerunTest(StrangersTest):
                 self.wait_for_reruns(1, process)
                 time.sleep(0.2)
                 process.send_signal(kind)
-                process.communicate(timeout=30)
+                process.communicate(timeout=PATIENCE)
                 self.assertEqual(process.returncode, -kind)
                 self.assertEqual([path.name for path in self.folder.iterdir()], ["run.h5"])
         process = self.start(ranks=2)
         self.wait_for_reruns(1, process)
         time.sleep(0.2)
         process.terminate()
-        process.communicate(timeout=30)
+        process.communicate(timeout=PATIENCE)
         # mpirun may end before its ranks.
         for _ in range(500):
             if not self.reruns():
@@ -277,7 +277,7 @@ class RerunTest(StrangersTest):
         self.wait_for_reruns(2, second)
         for process in (first, second):
             process.terminate()
-            process.communicate(timeout=30)
+            process.communicate(timeout=PATIENCE)
         self.assertEqual(self.reruns(), [])
 
     def test_a_folder_that_cannot_be_written(self):

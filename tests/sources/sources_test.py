@@ -109,7 +109,7 @@ class RandomStreams(unittest.TestCase):
 
 
 class Layout(unittest.TestCase):
-    @unittest.skipUnless(shutil.which("clang-format"), "clang-format is not installed; tests/lint installs it")
+    @unittest.skipUnless(shutil.which("clang-format"), "clang-format is not installed")
     def test_files_have_the_layout_of_clang_format(self):
         cpp = files("src", ".cpp", ".hpp") + files("tests", ".cpp", ".hpp")
         done = subprocess.run(["clang-format", "--dry-run", "--Werror", *cpp], capture_output=True, text=True)

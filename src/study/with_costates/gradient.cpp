@@ -1,7 +1,7 @@
 // The gradient of a cost by controls, start, masses and parameters.
 //
-// One run and one co-run give the derivatives by all of them (steppers/co_stepper.hpp), which are exact for the method:
-// those of the numbers that the run computes, not of the differential equations.
+// One run and one co-run give the derivatives by all of them (steppers/transposed/co_stepper.hpp), which are exact for
+// the method: those of the numbers that the run computes, not of the differential equations.
 // Tested by tests/costates/gradient_test.cpp.
 #include <fmt/format.h>
 #include <fmt/ranges.h>

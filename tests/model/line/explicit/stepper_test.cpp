@@ -85,6 +85,8 @@ TEST_P(MpiLineExplicit, NeitherBlocksNorRanksChangeABit) {
 TEST_P(MpiLineExplicit, ABlockHasManyStepsOnLongLines) {
   // As an exchange costs more than a step.
   Line line("line", Attachment({{0, 1.0}}, 1), constants_with(FarEnd::fixed), 100000, test_world());
+  // Compositions of many kicks reach far in one step.
+  if (this_case().scheme.reach(1) > 16) return;
   EXPECT_GT(line.explicit_stepper(this_case().scheme, h)->max_block_steps(), 1);
 }
 
