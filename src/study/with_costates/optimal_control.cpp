@@ -410,7 +410,8 @@ StudyKind optimal_control_kind() {
            .notes =
                "Minimised by an augmented Lagrangian around PETSc's TAO (`blmvm`, with the bounds of the controls); "
                "options such as `-- -tao_gatol 1e-9` reach it, and `-tao_type` may be bncg, bqnls, bqnkls, bqnktr or "
-               "bqnktl, which need gradients alone and keep bounds. Group optimal-control/<integrator>: cost, residual, "
+               "bqnktl, which need gradients alone and keep bounds. Group optimal-control/<integrator>: cost, "
+               "residual, "
                "infeasibility, evaluations, iterations, converged, end, growth, multiplier_<name>, cost_of_start; over "
                "time q, p, the costates alpha and beta, in the plane costate_moment, q x alpha + p x beta, which is "
                "constant where forces and costs do not change with rotations; <control>_spline, and <control>, the "
