@@ -234,6 +234,12 @@ bool Feasibility::is_noise_unsupported(const Case& this_case, Mistakes& mistakes
     return false;
   } else if (system.lagrangian || system.contact) {
     refuse("supports no noise for a system with a general Lagrangian or an action z: noise needs constant masses");
+  } else if (const std::string reason = this_case.closed ? "" : experiment_.diffusion(this_case).unsupported_reason;
+             !reason.empty()) {
+    // Before any problem is built, which needs the diffusion.
+    const bool is_stated = recipe_.system.has("kT");
+    mistakes.add(is_stated ? recipe_.system.where("kT") : this_case.options.where("on"),
+                 fmt::format("{}: {}", this_case.name, reason));
   } else if (system.magnetic_field != 0.0 && !std::holds_alternative<ExactFlow>(this_case.scheme)) {
     refuse(
         "supports no noise in a magnetic field, where it would not sample the thermal state; on linear systems `exact` "
@@ -241,12 +247,6 @@ bool Feasibility::is_noise_unsupported(const Case& this_case, Mistakes& mistakes
   } else if (std::holds_alternative<ExactFlow>(this_case.scheme) &&
              !(system.is_linear() && experiment_.make_problem(this_case).coupled_friction().dampers().empty())) {
     refuse("supports noise only for linear systems and couplings without a drive, for which the exact flow is known");
-  } else if (this_case.closed) {
-    return false;
-  } else if (const std::string reason = experiment_.diffusion(this_case).unsupported_reason; !reason.empty()) {
-    const bool is_stated = recipe_.system.has("kT");
-    mistakes.add(is_stated ? recipe_.system.where("kT") : this_case.options.where("on"),
-                 fmt::format("{}: {}", this_case.name, reason));
   }
   return mistakes.count() > before;
 }

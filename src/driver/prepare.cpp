@@ -161,18 +161,20 @@ void check_snapshots(const Section& output, const Experiment& experiment, Mistak
 
 /// Parts of a recipe that need constant masses, or no action z, are mistakes with a general Lagrangian.
 void check_lagrangian(const Recipe& recipe, const Experiment& experiment, const StudyKind& study, Mistakes& mistakes) {
-  if (!experiment.system().lagrangian) return;
-  if (!study.takes_any_lagrangian) {
+  const ParticleSystem& system = experiment.system();
+  if (!system.lagrangian && !system.contact) return;
+  if (!study.takes_any_lagrangian && (system.lagrangian || !study.takes_contact)) {
     mistakes.add(recipe.study.where("kind"),
-                 fmt::format("a study of the kind `{}` needs masses and a potential, not a general Lagrangian",
-                             study.entry.name));
+                 fmt::format("a study of the kind `{}` needs {}", study.entry.name,
+                             system.lagrangian ? "masses and a potential, not a general Lagrangian"
+                                               : "a damping matrix, not damping that is part of the Lagrangian"));
   }
-  if (!experiment.system().contact) return;
+  if (!system.contact) return;
   if (recipe.output.boolean("work_rules")) {
     mistakes.add(recipe.output.where("work_rules"),
                  "`work_rules` integrate the work of damping forces, which a Lagrangian with z does not have");
   }
-  if (recipe.output.has("poincare_section")) {
+  if (recipe.output.has("poincare_section") && system.lagrangian) {
     mistakes.add(recipe.output.where("poincare_section"),
                  "`poincare_section` interpolates positions and velocities between steps, but not the action z, on "
                  "which this L depends");
@@ -225,13 +227,14 @@ PreparedRun prepare(std::unique_ptr<Recipe> recipe, const std::vector<std::strin
   prepared.feasibility = std::make_unique<Feasibility>(*prepared.recipe, *prepared.experiment, mistakes);
   mistakes.throw_if_any();
   const StudyKind& kind = *program.catalogues().studies.find(prepared.recipe->study.text("kind"));
+  if (prepared.recipe->has_motion) check_lagrangian(*prepared.recipe, *prepared.experiment, kind, mistakes);
+  mistakes.throw_if_any();
   completes([&] { prepared.study = kind.make(*prepared.recipe, *prepared.experiment, mistakes); });
   check_quantities(*prepared.recipe, *prepared.experiment, mistakes);
   check_ends(*prepared.recipe, kind, mistakes);
   if (prepared.recipe->has_motion) {
     check_snapshots(prepared.recipe->output, *prepared.experiment, mistakes);
     check_particles_only(prepared.recipe->output, kind, mistakes);
-    check_lagrangian(*prepared.recipe, *prepared.experiment, kind, mistakes);
     check_noise(*prepared.recipe, *prepared.experiment, kind, mistakes);
   }
   mistakes.throw_if_any();

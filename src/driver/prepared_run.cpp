@@ -119,6 +119,9 @@ int execute_run(const RunContext& context, const PreparedRun& prepared, std::uni
     CheckpointPlan plan = plan_for(context, prepared, *file, warnings, communicator);
     Checkpoints checkpoints(std::move(plan), communicator, std::move(from));
     failure = prepared.study->run(*file, progress, checkpoints);
+    const std::string undetermined = communicator.broadcast(file->undetermined());
+    if (!failure && !undetermined.empty())
+      failure = {"study", {0, 0.0, "these results could not be determined and are NaN: " + undetermined}};
     has_checkpoints = checkpoints.exist();
   } catch (const std::bad_alloc&) {
     throw OutOfMemory(fmt::format("out of memory; the data up to the last flush are in {}", context.path));

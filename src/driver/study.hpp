@@ -44,6 +44,8 @@ struct StudyKind {
   bool looks_at_particles = false;
   /// Whether the study supports general Lagrangians, without constant masses.
   bool takes_any_lagrangian = false;
+  /// Whether the study supports systems of the kind `contact`, whose damping is no matrix, without any Lagrangian.
+  bool takes_contact = false;
   /// Whether the study supports runs with noise.
   bool takes_noise = false;
 };

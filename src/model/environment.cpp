@@ -25,9 +25,12 @@ std::optional<std::string> Environment::unsupported_reason(const Scheme& scheme)
   }
   const auto* stages = std::get_if<PartitionedRungeKutta>(&scheme);
   if (stages != nullptr && attachment_.nonlinear() != nullptr && properties().sites == 0 && !properties().is_white) {
-    // The heads whose stage values are given: x+ = (1 - b A^-1 1) x + b A^-1 X.
-    const double growth = 1.0 - stages->b.dot(stages->a.fullPivLu().solve(Eigen::VectorXd::Ones(stages->b.size())));
-    if (std::abs(growth) > 1.0 + 1e-9) {
+    // The heads whose stage values X are given: x+ = (1 - y.1) x + y.X with A^T y = b, where A may be singular, as that
+    // of Lobatto IIIA is.
+    const Eigen::MatrixXd transposed = stages->a.transpose();
+    const Eigen::VectorXd y = transposed.fullPivLu().solve(stages->b);
+    const bool is_determined = (transposed * y - stages->b).norm() <= 1e-12;
+    if (!is_determined || std::abs(1.0 - y.sum()) > 1.0 + 1e-9) {
       return "the positions that it gives a head between the steps would grow with every step where `couple` is not "
              "linear and the environment is a kernel, as `" +
              name_ + "` is";

@@ -79,6 +79,7 @@ class OpenFile {
 
 struct ResultFile::State {
   std::shared_ptr<OpenFile> file;
+  std::string undetermined = {};  // paths of scalars that are NaN
 };
 
 }  // namespace bathline

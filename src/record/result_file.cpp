@@ -95,6 +95,15 @@ void ResultFile::array(const std::string& group, const Variable& variable, std::
                  [&](const hdf5::Dataset& dataset) { hdf5::write_all(dataset, values); });
 }
 
+void ResultFile::number(const std::string& group, const std::string& name, const std::string& units,
+                        const std::string& long_name, double value, bool may_be_undefined) {
+  array(group, {name, units, long_name, {}}, {}, std::span<const double>(&value, 1));
+  if (std::isnan(value) && !may_be_undefined)
+    state_->undetermined += (state_->undetermined.empty() ? "" : ", ") + group + "/" + name;
+}
+
+const std::string& ResultFile::undetermined() const { return state_->undetermined; }
+
 void ResultFile::texts(const std::string& group, const std::string& name, const std::string& dimension,
                        std::span<const std::string> values, const std::string& long_name) {
   OpenFile& file = open_file(state_->file);

@@ -127,11 +127,12 @@ class ResultFile {
   /// array's group. `variable.dimensions` is ignored. @note Collective.
   void array(const std::string& group, const Variable& variable, std::span<const Dimension> dimensions,
              std::span<const double> values);
-  /// Writes a scalar. @note Collective.
+  /// Writes a scalar. NaN is remembered as a number that could not be determined, unless the value `may_be_undefined`.
+  /// @note Collective.
   void number(const std::string& group, const std::string& name, const std::string& units, const std::string& long_name,
-              double value) {
-    array(group, {name, units, long_name, {}}, {}, std::span<const double>(&value, 1));
-  }
+              double value, bool may_be_undefined = false);
+  /// The paths of the scalars that could not be determined, separated by commas, on rank 0.
+  const std::string& undetermined() const;
   /// Writes rank 0's list of texts along `dimension`, as UTF-8 of the width of the longest one (parallel HDF5 cannot
   /// write data of variable length); xarray reads str, h5py bytes, or str by `.asstr()`. @note Collective.
   void texts(const std::string& group, const std::string& name, const std::string& dimension,
@@ -170,8 +171,9 @@ class GroupWriter {
              const std::vector<Dimension>& dimensions, std::span<const double> values) const {
     file_.array(path_, {name, units, long_name, {}}, dimensions, values);
   }
-  void number(const std::string& name, const std::string& units, const std::string& long_name, double value) const {
-    file_.number(path_, name, units, long_name, value);
+  void number(const std::string& name, const std::string& units, const std::string& long_name, double value,
+              bool may_be_undefined = false) const {
+    file_.number(path_, name, units, long_name, value, may_be_undefined);
   }
 
  private:

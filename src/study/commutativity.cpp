@@ -125,11 +125,6 @@ std::unique_ptr<Study> make_commutativity(const Recipe& recipe, const Experiment
                .examined = "[[integrators]] with method = \"gamma\" and on = \"open\"",
                .has_examined = std::ranges::any_of(experiment.cases(), is_compared)},
               recipe, experiment, mistakes);
-  if (experiment.system().force) {
-    mistakes.add(
-        recipe.system.where("kind"),
-        "a commutativity study supports potentials and damping matrices only, but this system has another force");
-  }
   RandomDampings dampings{.count = study.integer("random_dampings")};
   if (study.has("damping_scale")) {
     dampings.scale = study.number("damping_scale");

@@ -209,7 +209,7 @@ class DoubledVariablesStudy final : public SecondRunStudy {
                 measured.lagrangian.mean());
       out.array("used_lagrangian", "1", "1 where the fit of the order uses the point", {step},
                 measured.lagrangian.used());
-      out.number("order_lagrangian", "1", "fitted order of L~_d", measured.lagrangian.order());
+      out.number("order_lagrangian", "1", "fitted order of L~_d", measured.lagrangian.order(), true);
     }
     const Dimension draw =
         counted_dimension("draw", static_cast<std::size_t>(draws_.count), "draw of random positions, counted from 0");

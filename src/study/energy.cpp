@@ -126,8 +126,8 @@ class EnergyStudy final : public Study {
                report.peak_to_peak_second_half);
     out.number("drift", "J/s", "slope of the total energy", report.drift.slope);
     out.number("drift_error", "J/s", "standard error of the slope, with the correlation of neighbouring blocks",
-               report.drift.error);
-    out.number("drift_in_errors", "1", "slope over its standard error", report.drift.slope / report.drift.error);
+               report.drift.error, true);
+    out.number("drift_in_errors", "1", "slope over its standard error", report.drift.slope / report.drift.error, true);
   }
 
   static void write_invariant(const std::string& label, const Report& report, ResultFile& file) {
@@ -140,7 +140,7 @@ class EnergyStudy final : public Study {
     out.number("invariant_largest_deviation", "J", "largest deviation of the discrete invariant from its initial value",
                report.largest_deviation);
     out.number("invariant_drift", "J/s", "slope of the discrete invariant", report.drift.slope);
-    out.number("invariant_drift_error", "J/s", "standard error of that slope", report.drift.error);
+    out.number("invariant_drift_error", "J/s", "standard error of that slope", report.drift.error, true);
   }
 
   const Experiment& experiment_;

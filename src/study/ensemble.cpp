@@ -413,6 +413,7 @@ StudyKind ensemble_kind() {
                "those of a formula in velocities driven by white noise may be missed there, and are late by about the "
                "square root of the record interval."},
       .make = make_ensemble,
+      .takes_contact = true,
       .takes_noise = true};
 }
 

@@ -144,7 +144,7 @@ class FitStudy final : public Study {
     file.array(group, {"residual", "1", "weighted difference of the fitted and the measured value", {}}, points,
                all_of(fitted.prediction.values() - measured()));
     const auto number = [&](const char* name, const char* long_name, double value) {
-      file.number(group, name, "1", long_name, value);
+      file.number(group, name, "1", long_name, value, true);
     };
     number("condition", "quotient of the largest and the smallest singular value", statistics.condition());
     number("sum_of_squares", "sum of the squared residuals", statistics.sum_of_squares);

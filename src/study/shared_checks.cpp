@@ -11,13 +11,23 @@ namespace bathline {
 
 void check_needs(const StudyNeeds& needs, const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
   const std::string study = fmt::format("a study of the kind `{}`", recipe.study.text("kind"));
-  for (const char* key : {"force", "drive", "drive_file", "magnetic_field"}) {
-    if (!needs.no_external_forces || !recipe.system.has(key)) continue;
-    mistakes.add(recipe.system.where(key), fmt::format("{}: {} supports no external forces", key, study));
+  const ParticleSystem& system = experiment.system();
+  if (needs.no_external_forces && (system.force || system.is_driven() || system.magnetic_field != 0.0)) {
+    // A kind may imply a force that no key states.
+    Location where = recipe.system.where("kind");
+    std::string name = recipe.system.text("kind");
+    if (recipe.system.has("controls")) where = recipe.system.tables("controls").front().where("name"), name = "controls";
+    for (const char* key : {"force", "drive", "drive_file", "magnetic_field"}) {
+      if (recipe.system.has(key)) where = recipe.system.where(key), name = key;
+    }
+    mistakes.add(where, fmt::format("{}: {} supports no force beside the potential and the damping matrix, neither "
+                                    "internal nor external",
+                                    name, study));
   }
-  if (needs.linear_system && !experiment.system().is_linear()) {
+  if (needs.linear_system && !system.lagrangian && !system.potential->is_quadratic()) {
     mistakes.add(recipe.study.where("kind"),
-                 study + " needs a linear system, but the potential of this one is not quadratic");
+                 study + " needs a linear system at rest in the origin, V = q^T K q / 2 without other terms; count "
+                         "positions from the equilibrium if a uniform field shifts it");
   }
   for (const Case& this_case : experiment.cases()) {
     if (!needs.linear_couplings || (!this_case.closed && experiment.system().damping)) continue;

@@ -136,7 +136,7 @@ class SubstitutingSystemStudy final : public SecondRunStudy {
       out.array(name, units, fmt::format("largest {} since the record before", what), {time},
                 measured.steps.by_record(i));
       out.number(fmt::format("largest_{}", name), units, fmt::format("largest {} overall", what),
-                 measured.steps.overall(i));
+                 measured.steps.overall(i), measured.undefined_steps > 0);
     }
     const std::span<const double> undefined(measured.undefined.data(), measured.undefined.size() - 1);
     out.array("undefined", "1", "components without substitute since the record before", {time}, undefined);
@@ -153,7 +153,8 @@ class SubstitutingSystemStudy final : public SecondRunStudy {
       out.array("damped_area", "J s", "area z^T J w of the curve and the offset damped system", {time},
                 offset.damped_area);
     }
-    out.number("largest_stiffness", "N/m", "largest component of K~ overall", measured.largest_stiffness);
+    out.number("largest_stiffness", "N/m", "largest component of K~ overall", measured.largest_stiffness,
+               measured.undefined_steps > 0);
     out.number("damped_defect", "1", "largest entry of F1^T J F1 - J", measured.damped_defect);
     out.number("run_difference_q", "m", "largest position of the integrator's step minus F1 z",
                measured.run_differences.overall(0));

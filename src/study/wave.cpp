@@ -129,7 +129,7 @@ class WaveStudy final : public Study {
     out.array("incoming_velocity", "m/s", "velocity of the incoming wave at the head",
               {{"time", wave.time, "s", "time"}}, wave.incoming);
     out.number("front_speed", "sites/s", "measured speed of the front", fit_line(t, x).slope);
-    out.number("echo_time", "s", "measured time of the first echo at the head", echo);
+    out.number("echo_time", "s", "measured time of the first echo at the head", echo, true);
     // On a line of unequal sites the speed varies, and the first echo is that of the first difference. On a line that
     // moves from the start there is no front that begins at the head.
     const std::optional<double> speed = line.properties().front_speed;

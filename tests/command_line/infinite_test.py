@@ -110,6 +110,21 @@ class Infinite(FolderTest):
         of_line, total = (np.ptp(variables(whole)[f"midpoint/energy_{of}"]) for of in ("environment", "total"))
         self.assertLess(total, 0.02 * of_line)
 
+    def test_lobatto_of_two_stages_is_verlet_on_a_nonlinear_coupling(self):
+        """Its matrix A is singular, but a step's end is its last stage."""
+        line = {key: value for key, value in LINE.items() if key != "attach"} | {"couple": "x + x^2/10"}
+        system = {"kind": "single-oscillator", "m": 1.0, "k": 1.0, "q0": [1.0], "v0": [0.5]}
+        methods = [{"method": "lobatto", "stages": 2}, {"method": "stoermer-verlet"}]
+        recipe = changed(
+            PLANET,
+            system=system,
+            environments=[line],
+            integrators=[method | {"on": "closed", "name": method["method"]} for method in methods],
+        )
+        path, _ = self.result(recipe, "lobatto")
+        with h5py.File(path) as file:
+            np.testing.assert_allclose(file["lobatto/q"], file["stoermer-verlet/q"], rtol=0, atol=1e-12)
+
     def test_memory_study_measures_the_kernel(self):
         recipe = changed(PLANET, study={"kind": "memory-kernel"})
         recipe["integrators"] = [recipe["integrators"][0], recipe["integrators"][2]]

@@ -245,6 +245,100 @@ PHASES = {
 }
 
 
+OPEN = """title = "One oscillator"
+[system]
+kind = "{kind}"
+{system}
+[time]
+step = 0.1
+end = 1.0
+{rest}
+"""
+
+
+def combination(system, rest, kind="single-oscillator"):
+    return OPEN.format(kind=kind, system=system, rest=rest)
+
+
+PARTICLE = "m = 1.0\nk = 1.0\nq0 = [1.0]\nv0 = [0.0]"
+CONTACT = 'potential = "harmonic"\ngamma = -0.2\nq0 = [1.0]\nv0 = [0.0]\nz0 = 0.0'
+CONTROL = '[[controls]]\nname = "u"\non = "x"\ndegree = 0\npieces = 2\n'
+TWO = 'coordinates = ["x", "y"]\nmasses = [1.0, 1.0]\nV = "x^2 + y^2 + x*y/3"\nq0 = [1.0, 0.0]\nv0 = [0.0, 0.0]\n'
+QUANTUM = '[[environments]]\nname = "m"\nkind = "memory"\nattach = 0\nspectral_density = "w/(1 + w^2)"\nhorizon = 10.0\ntolerance = 1e-3\nkT = 1.0\nquantum = true\nhbar = 1.0\n'
+DAMPERS = "".join(
+    f'[[environments]]\nname = "d{i}"\nkind = "damper"\nattach = {i}\ndamping = 0.1\nkT = {i + 1.0}\n' for i in range(2)
+)
+
+
+def runs(method, study="", on="open", options=""):
+    kind = f'[study]\nkind = "{study}"\n' if study else ""
+    return f'[[integrators]]\nmethod = "{method}"\non = "{on}"\nname = "a"\n{options}{kind}'
+
+
+# Parts that are valid alone and impossible together: recipe, beginning of the place, words of the message.
+COMBINATIONS = {
+    "controls under commutativity": (
+        combination(PARTICLE + "\ndamping = 0.2", CONTROL + runs("gamma", "commutativity", options="gamma = 0.5\n")),
+        "name = \"u\"",
+        "controls: .*no force beside",
+    ),
+    "implied force under commutativity": (
+        combination(
+            "epsilon = 0.1\nrho = 1.0\nlambda = 0.2\nq0 = [1.0, 0.0]\nv0 = [0.0, 0.0]",
+            runs("gamma", "commutativity", options="gamma = 0.5\n"),
+            "coupled-van-der-pol",
+        ),
+        "kind = \"coupled",
+        "no force beside",
+    ),
+    **{
+        f"contact under {study}": (
+            combination(CONTACT, runs(method, study), "contact"),
+            f'kind = "{study}"',
+            "damping that is part of the Lagrangian",
+        )
+        for study, method in {
+            "substituting-system": "time-centred",
+            "commutativity": "gamma",
+            "energy-transfer": "gauss",
+        }.items()
+    },
+    "work rules of a contact system": (
+        combination(CONTACT, runs("gauss") + "[output]\nwork_rules = true\n", "contact"),
+        "work_rules",
+        "which a Lagrangian with z does not have",
+    ),
+    "exact, damping that is not diagonal, two temperatures": (
+        combination(TWO + "kT = [1.0, 2.0]\ndamping = [[0.2, 0.1], [0.1, 0.2]]", runs("exact"), "formula"),
+        "kT = ",
+        "a: ",
+    ),
+    "exact, quantum memory": (combination(PARTICLE, QUANTUM + runs("exact")), 'on = "open"', "a: .*quantum"),
+    "exact, one damping, two temperatures of environments": (
+        combination(TWO + "damping = [[0.2, 0.0], [0.0, 0.2]]", DAMPERS + runs("exact"), "formula"),
+        'on = "open"',
+        "a: .*different temperatures",
+    ),
+    **{
+        f"uniform field under {study}": (
+            combination(
+                'coordinates = ["x"]\nmasses = [1.0]\nV = "x^2/2 + x"\nq0 = [1.0]\nv0 = [0.0]\ndamping = [[0.2]]\nkT = 1.0',
+                runs("gauss" if study == "covariance" else "time-centred", study, options="" if study == "covariance" else "noise = false\n"),
+                "formula",
+            ),
+            f'kind = "{study}"',
+            "without other terms",
+        )
+        for study in ("energy-transfer", "substituting-system", "covariance")
+    },
+    "controls under energy-transfer": (
+        combination(PARTICLE + "\ndamping = 0.2", CONTROL + runs("gauss", "energy-transfer")),
+        "name = \"u\"",
+        "no force beside",
+    ),
+}
+
+
 def location_of(text, beginning):
     """Line and column of a text inside a text, from 1."""
     before = text[: text.index(beginning)]
@@ -292,6 +386,14 @@ class RecipeMistakesTest(MistakeTest):
                 self.assertEqual(BASE.count(right), 1 if right in BASE else 0, "this test needs one place")
                 self.assertIn(right, BASE)
                 self.assert_refused_there(BASE.replace(right, wrong), where, message)
+
+    def test_parts_that_are_impossible_together(self):
+        for name, (text, place, words) in COMBINATIONS.items():
+            with self.subTest(name):
+                self.recipe.write_text(text)
+                outcome = ask(["check", self.recipe])
+                self.assertEqual(outcome.code, 2, outcome.err)
+                self.assertRegex(outcome.err, f"recipe.toml:{location_of(text, place)}: .*{words}")
 
     def test_the_mistakes_of_a_phase_are_reported_together_in_the_order_of_the_file(self):
         for phase, (names, later) in PHASES.items():

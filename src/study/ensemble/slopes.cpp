@@ -94,7 +94,7 @@ void write_slopes(const Experiment& experiment, const EnsembleOptions& options,
     const LineFit fit = weighted_slope(steps, means, errors);
     const std::string& quantity = options.measurements.quantities[slope.quantity].name;
     file.number("ensemble", slope.name + "_slope", "1", "order in the step of the mean of " + quantity, fit.slope);
-    file.number("ensemble", slope.name + "_slope_error", "1", "standard error of that order", fit.error);
+    file.number("ensemble", slope.name + "_slope_error", "1", "standard error of that order", fit.error, true);
   }
 }
 

@@ -182,7 +182,7 @@ void write_chain(const TransportBlocks& blocks, const Chain& chain, std::size_t 
   const Mean kappa = conductivity(blocks, chain, first), bulk = bulk_conductivity(blocks, chain, first);
   write(out, {"kappa", "1/s", "conductivity J (N - 1)/dT, with the contacts"}, {kappa});
   out.number("kappa_error_expected", "1/s", "standard error near equilibrium",
-             expected_error(blocks, chain, first, kappa));
+             expected_error(blocks, chain, first, kappa), true);
   if (std::isfinite(bulk.value))
     write(out, {"kappa_bulk", "1/s", "conductivity of the middle half, -J over the slope of kT"}, {bulk});
 }

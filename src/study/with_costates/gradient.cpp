@@ -215,7 +215,7 @@ class GradientStudy final : public Study, public LiveProblem {
   void write(ResultFile& file, const Case& this_case, const AdjointRun& run, CostGradient& gradient) const {
     const std::string group = "gradient/" + this_case.name;
     file.number(group, "cost", "1", "cost of the run", run.cost());
-    file.number(group, "growth", "1", "largest norm of a costate over that at the end", run.growth());
+    file.number(group, "growth", "1", "largest norm of a costate over that at the end", run.growth(), true);
     warn_of_growth(this_case.name, run.growth());
     for (std::size_t i = 0; i < by_.constants.size(); ++i) {
       const std::vector<std::string>& path = by_.constants[i].path();

@@ -35,7 +35,7 @@ void write_orders(ResultFile& file, const std::string& name, const std::vector<d
                step, errors.reference());
     file.array(group, {"used_" + measured.name, "1", "1 where the fit of the order uses the point", {}}, step,
                errors.used());
-    file.number(group, "order_" + measured.name, "1", "fitted order of the " + measured.what, errors.order());
+    file.number(group, "order_" + measured.name, "1", "fitted order of the " + measured.what, errors.order(), true);
   }
   log_fit_warnings(name, all);
 }
