@@ -123,7 +123,7 @@ class ObserverList {
       const EnergyLedger ledger = has_environments ? problem.energies() : problem.energies_of_particles();
       const double energy = has_environments ? ledger.total() : ledger.particles;
       const double size = problem.q.norm() + problem.p.norm() + problem.z + energy;
-      if (!std::isfinite(size)) return Failure{step, size, "the state is no longer finite"};
+      if (problem.communicator().any(!std::isfinite(size))) return Failure{step, size, "the state is no longer finite"};
       if (recorder_.record(moment, ledger) && section_) section_->flush();
       ledger_monitor_.record(moment, ledger);
       for (Observer* observer : observers_) observer->record(moment, ledger);

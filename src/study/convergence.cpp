@@ -244,7 +244,7 @@ class ConvergenceStudy final : public Study {
       work += static_cast<double>(steps) * forces * start.size() - static_cast<double>(counted.count());
     }
     state = {problem.q, problem.p, problem.energies().particles, work};
-    if (!state.q.allFinite() || !state.p.allFinite()) {
+    if (problem.communicator().any(!std::isfinite(state.q.norm() + state.p.norm() + state.energy))) {
       return Failure{steps, 0.0, fmt::format("with step {} the state is not finite", step)};
     }
     return std::nullopt;

@@ -62,7 +62,7 @@ class TransportRealisation {
       observe();
     }
     const std::vector<double> after = absorbed();
-    if (!std::ranges::all_of(after, [](double energy) { return std::isfinite(energy); }))
+    if (problem_.communicator().any(!std::ranges::all_of(after, [](double energy) { return std::isfinite(energy); })))
       return Failure{problem_.clock.steps, 0.0, "the state is no longer finite"};
     const double seconds = static_cast<double>(observations * every) * case_.step;
     for (std::size_t c = 0; c < chains_.size(); ++c) {

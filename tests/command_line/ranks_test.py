@@ -383,5 +383,94 @@ class SearchOptionsTest(FolderTest):
             self.assertRegex(outcome.err, f"`-tao_type {method}`.*bqnls")
 
 
+class FailureTest(FolderTest):
+    """A motion that becomes infinite is known to one rank, and ends the run on all of them."""
+
+    ENSEMBLE = """
+        title = "Particles that run away"
+        [system]
+        kind = "formula"
+        coordinates = ["x"]
+        masses = [1.0]
+        V = "-x^4"
+        q0 = [1.0]
+        [[environments]]
+        name = "line"
+        kind = "spring-mass-line"
+        sites = 60
+        lambda = 1.0
+        M = 1.0
+        kT = 0.1
+        [time]
+        step = 0.1
+        steps = 300
+        [[integrators]]
+        method = "stoermer-verlet"
+        name = "a"
+        on = "closed"
+        [study]
+        kind = "ensemble"
+        realisations = 9
+        ranks_per_realisation = 2
+        """
+    TRANSPORT = """
+        title = "A chain that runs away"
+        [system]
+        kind = "pair-potential"
+        particles = 2
+        masses = 1.0
+        q0 = 0.0
+        externals = [{ kind = "formula", V = "-2*x^2" }, { kind = "harmonic", k = 1.0 }]
+        [[environments]]
+        name = "chain"
+        kind = "nonlinear-line"
+        attach = [0, 1]
+        sites = 200
+        M = 1.0
+        potential = { kind = "harmonic", k = 1.0 }
+        [[environments]]
+        name = "hot"
+        kind = "damper"
+        attach = 0
+        damping = 1.0
+        kT = 1.0
+        [[environments]]
+        name = "cold"
+        kind = "damper"
+        attach = 1
+        damping = 1.0
+        kT = 1.0
+        [time]
+        step = 0.1
+        steps = 40000
+        [[integrators]]
+        method = "baoab"
+        name = "a"
+        on = "closed"
+        allow_unstable = true
+        [output]
+        every = 10
+        [study]
+        kind = "transport"
+        blocks = 16
+        """
+
+    def assert_failure(self, recipe, message):
+        path = write_recipe(self.folder / "recipe.toml", recipe)
+        for ranks in (None, 2, 3):
+            with self.subTest(ranks=ranks):
+                words = ["run", path, "-o", self.folder / "result.h5", "--overwrite", "--progress", "none"]
+                outcome = run(words, ranks, patience=60)
+                self.assert_code(outcome, 3)
+                self.assert_said_once(outcome, message)
+
+    def test_an_ensemble_of_teams(self):
+        for quantity in ("", 'quantities = [{ name = "heat", of = "heat", when = "end" }]\n'):
+            self.assert_failure(self.ENSEMBLE + quantity, ": the state is not finite")
+
+    def test_a_chain_under_transport(self):
+        self.assert_failure(self.TRANSPORT, "no longer finite")
+
+
 if __name__ == "__main__":
     unittest.main()

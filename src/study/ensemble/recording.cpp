@@ -85,7 +85,7 @@ std::optional<Failure> record_all(const Case& this_case, std::int64_t every, con
     }
   }
   for (failed = 0; failed < problems.size(); ++failed) {
-    if (!problems[failed].communicator().is_root() || recordings[failed].is_finite()) continue;
+    if (problems[failed].communicator().broadcast(recordings[failed].is_finite())) continue;
     return Failure{this_case.steps, 0.0, "the state is not finite"};
   }
   return std::nullopt;
