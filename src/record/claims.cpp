@@ -79,6 +79,7 @@ ClaimResult evaluate(const ResultReader& file, const Section& claim) {
     result.measured /= measured(parsed(claim.text("divided_by")), nullptr);
     result.quantity =
         (claim.has("minus") ? "(" + result.quantity + ")" : result.quantity) + " / " + claim.text("divided_by");
+    if (result.problem.empty() && !std::isfinite(result.measured)) result.problem = "the quotient is not finite";
   }
 
   result.holds = result.lower <= result.measured && result.measured <= result.upper;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "solve/dense.hpp"
+#include "solve/larger_or_nan.hpp"
 
 namespace bathline {
 
@@ -67,7 +68,7 @@ ExponentialTerms exponential_terms(const Eigen::RowVectorXd& row, const MatrixXd
     std::vector<EigenvalueTerm> terms = terms_of_eigenvectors(schur_row, changed, schur_column);
     double error = 0.0;
     for (const auto& [time, sum] : exact) {
-      error = std::max(error, std::abs(sum_at(terms, time) - sum) / std::max(best.size, 1e-300));
+      error = larger_or_nan(error, std::abs(sum_at(terms, time) - sum) / std::max(best.size, 1e-300));
     }
     if (!(error < best.error)) continue;
     best.terms = std::move(terms);

@@ -21,6 +21,7 @@
 
 #include "steppers/assembled_system.hpp"
 #include "solve/dense.hpp"
+#include "solve/larger_or_nan.hpp"
 #include "steppers/step_matrix.hpp"
 #include "study/catalogue.hpp"
 #include "study/shared_checks.hpp"
@@ -102,8 +103,8 @@ class CovarianceStudy final : public Study {
       const bool is_exact = is_midpoint(this_case.scheme) && !is_markovian(problem);
       const StationaryCovariance steps = is_exact ? theory : covariance_of_steps(this_case, problem);
       if (!steps.matrix) return no_stationary_state(this_case, "the integrator", steps.slowest);
-      const double error = std::max(relative_uncertainty(theory.slowest), relative_uncertainty(steps.slowest));
-      if (error > accuracy) {
+      const double error = larger_or_nan(relative_uncertainty(theory.slowest), relative_uncertainty(steps.slowest));
+      if (!(error <= accuracy)) {
         const bool is_theory = relative_uncertainty(theory.slowest) == error;
         spdlog::warn("{}: {}, so that covariances have relative errors of about {:.0e} by round-off", this_case.name,
                      describe(is_theory ? theory.slowest : steps.slowest), error);

@@ -318,6 +318,15 @@ TEST_F(Verdict, SubtractsRowByRowWithoutAStatistic) {
   EXPECT_THAT(of(less("closed.q[0].max", "closed.nothing")).problem, HasSubstr("`nothing`"));
 }
 
+TEST_F(Verdict, IsNoneOnAQuotientThatIsNotFinite) {
+  const auto over_zero = [](const std::string& quantity) {
+    return ClaimOf(quantity).expect(4.0).set("supported", false).set("divided_by", std::string("closed.q[0].first"));
+  };
+  // The first position is 0: 0/0 and 1/0 are no measurements that refute anything.
+  EXPECT_FALSE(of(over_zero("closed.q[0].first")).passed);
+  EXPECT_FALSE(of(over_zero("closed.q[0].last")).passed);
+}
+
 TEST_F(Verdict, PassesUnsupportedStatementsThatFail) {
   const std::string quantity = "convergence.midpoint.order_q";
   const ClaimResult refuted = of(ClaimOf(quantity).expect(4.0).set("supported", false));

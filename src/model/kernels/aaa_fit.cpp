@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "solve/dense.hpp"
+#include "solve/larger_or_nan.hpp"
 
 namespace bathline {
 
@@ -98,7 +99,7 @@ void AaaFit::evaluate() {
       below += direct + mirrored;
     }
     fitted_[k] = above / below;
-    error_ = std::max(error_, std::abs(fitted_[k] - samples_[k].value));
+    error_ = larger_or_nan(error_, std::abs(fitted_[k] - samples_[k].value));
   }
 }
 

@@ -113,7 +113,7 @@ void add_damper(ExponentialSum& sum, double tolerance, const Measure& measure) {
   sum.lowest = passivity.lowest / sum.norm;
   passivity.damper.k *= reserve;
   const double damper = passivity.damper.k / (passivity.damper.r * sum.norm);
-  if (damper == 0.0 || sum.error() + damper > tolerance) return;
+  if (damper == 0.0 || !(sum.error() + damper <= tolerance)) return;
   ExponentialSum with_damper = sum;
   with_damper.damper = damper;
   with_damper.modes.push_back(passivity.damper);
@@ -152,8 +152,8 @@ ExponentialSum fit_exponentials(const KernelTransform& kernel, const BathAccurac
   double target = 0.3 * tolerated, time_of_max = 0.0, min_error = std::numeric_limits<double>::infinity();
   // A fit that no longer improves has reached round-off.
   std::size_t last = std::min(max_pairs, samples.size() / 3);
-  while (fit.pairs() < last && best.error() > accuracy.tolerance) {
-    while (fit.pairs() < last && fit.error() > target) {
+  while (fit.pairs() < last && !(best.error() <= accuracy.tolerance)) {
+    while (fit.pairs() < last && !(fit.error() <= target)) {
       fit.add_support_point();
       if (fit.error() > 0.5 * min_error) continue;
       min_error = fit.error();
@@ -169,7 +169,7 @@ ExponentialSum fit_exponentials(const KernelTransform& kernel, const BathAccurac
     best.measured = error.error;
     time_of_max = error.worst;
   }
-  if (best.error() > accuracy.tolerance) {
+  if (!(best.error() <= accuracy.tolerance)) {
     throw TooManyExponentials(fmt::format(
         "it has no short sum of exponentials: with {} the error is {:.1e}, more than the `tolerance`, and largest at t "
         "= {:.4g}; kernels with an echo or a second peak have none, nor have the kinks of a coarse table",

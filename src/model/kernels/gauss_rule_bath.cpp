@@ -11,6 +11,7 @@
 #include "model/kernels/kernel_error.hpp"
 #include "model/kernels/adaptive_quadrature.hpp"
 #include "model/kernels/chain_mapping.hpp"
+#include "solve/larger_or_nan.hpp"
 
 namespace bathline {
 
@@ -128,8 +129,8 @@ SpectralDensity density_of_kernel(const std::function<double(double)>& kernel, c
     };
     // Envelope of the remaining density over one or two oscillations; it falls at least as 1/w^2.
     double remainder = 0.0;
-    for (int i = 0; i <= 40; ++i) remainder = std::max(remainder, std::abs(transform(highest * (1.0 - 0.01 * i))));
-    if (2.0 * remainder * (1.0 + std::log(std::max(1.0, x))) > 0.25 * accuracy.tolerance * scan.norm) continue;
+    for (int i = 0; i <= 40; ++i) remainder = larger_or_nan(remainder, std::abs(transform(highest * (1.0 - 0.01 * i))));
+    if (!(2.0 * remainder * (1.0 + std::log(std::max(1.0, x))) <= 0.25 * accuracy.tolerance * scan.norm)) continue;
     return {.value = [transform](double w) { return w * transform(w); },
             .kinks = {},
             .highest = highest,

@@ -1,6 +1,7 @@
 // Maxima of the error on intervals times their lengths bound its integral, except for maxima between the samples.
 // Tested by tests/model/kernels/gauss_rule_bath_test.cpp.
 #include "model/kernels/kernel_error.hpp"
+#include "solve/larger_or_nan.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -19,7 +20,7 @@ KernelError measure_kernel_error(const std::function<double(double)>& exact,
       // Chebyshev nodes, since equidistant ones could be in resonance with a frequency.
       const double t = begin + (end - begin) * 0.5 * (1.0 - std::cos(std::numbers::pi * (i + 0.5) / samples));
       const double exact_value = exact(t), difference = std::abs(approximate(t) - exact_value);
-      largest = std::max(largest, difference);
+      largest = larger_or_nan(largest, difference);
       sum += std::abs(exact_value);
       if (difference > max_difference) {
         max_difference = difference;

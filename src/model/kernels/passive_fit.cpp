@@ -270,7 +270,7 @@ ExponentialSum fit_passive(const std::function<double(double)>& kernel, const st
   };
   while (static_cast<Index>(distances.size()) < max_terms && !stagnates() && fit.add_term()) {
     distances.push_back(fit.distance());
-    if (distances.back() > accuracy.tolerance) continue;
+    if (!(distances.back() <= accuracy.tolerance)) continue;
     sum.modes = fit.terms();
     sum.measured = distances.back();
     sum.exponentials = static_cast<int>(sum.modes.size());

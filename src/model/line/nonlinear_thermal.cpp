@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "model/thermal/boltzmann_table.hpp"
+#include "solve/larger_or_nan.hpp"
 
 namespace bathline {
 
@@ -129,7 +130,7 @@ class HeldSites {
       double change = weights_.empty() ? 1.0 : 0.0;
       for (std::size_t i = 0; i < n; ++i) {
         g[i] /= largest;
-        if (following > 0) change = std::max(change, std::abs(g[i] - weights_.back()[i]));
+        if (following > 0) change = larger_or_nan(change, std::abs(g[i] - weights_.back()[i]));
       }
       for (std::size_t i = 0; i < n; ++i) beta[i] = std::inner_product(g.begin(), g.end(), &between[n - 1 - i], 0.0);
       weights_.push_back(std::move(g));

@@ -9,6 +9,7 @@
 #include <numbers>
 
 #include "model/kernels/piecewise_legendre.hpp"
+#include "solve/larger_or_nan.hpp"
 
 namespace bathline {
 
@@ -119,7 +120,7 @@ MinimumPhaseFactor minimum_phase_factor(const std::vector<PronyTerm>& modes, dou
         const Complex s = exponent(factor.modes[j]), rho = factor.rho[j];
         sum += 0.5 * (rho / (Complex(0.0, w) - s) + std::conj(rho) / (Complex(0.0, w) - std::conj(s)));
       }
-      factor.error = std::max(factor.error, std::abs(std::norm(sum) - spectrum.value(w)) / spectrum.largest());
+      factor.error = larger_or_nan(factor.error, std::abs(std::norm(sum) - spectrum.value(w)) / spectrum.largest());
     }
   }
   return factor;

@@ -8,6 +8,7 @@
 #include <numbers>
 
 #include "model/semi_infinite_line/continuous_kernel.hpp"
+#include "solve/larger_or_nan.hpp"
 
 namespace bathline {
 
@@ -96,7 +97,8 @@ void add_amplitudes(double begin, double end, const std::function<Complex(double
   constexpr double ratio = 1.04;
   for (double from = begin; from < end; from *= ratio) {
     const double to = std::min(end, ratio * from);
-    const double error = std::max(std::abs(approximate(from) - exact(from)), std::abs(approximate(to) - exact(to)));
+    const double error =
+        larger_or_nan(std::abs(approximate(from) - exact(from)), std::abs(approximate(to) - exact(to)));
     certificate.error += (to - from) * error;
     certificate.norm += (to - from) * 2.0 / pi * std::abs(exact(to));  // the mean of |cos| is 2/pi
   }
@@ -137,7 +139,7 @@ void check_transform(const DiscreteLine& line, const DiscreteKernel& velocity_fo
     const Complex middle = std::polar(1.0, 0.5 * t);
     const Complex exact = middle * (line.courant_correction * root - 2.0 * i * std::sin(0.5 * t)) / (2.0 * c * c);
     const Complex actual = transform(velocity_form, 1, line.angle, distance);
-    certificate.uniform_error = std::max(certificate.uniform_error, std::abs(actual - exact));
+    certificate.uniform_error = larger_or_nan(certificate.uniform_error, std::abs(actual - exact));
     const double resistance = (std::conj(middle) * actual).real();
     certificate.lowest = std::min(certificate.lowest, c * resistance);
     if (std::cos(0.5 * t) > 1e-9) {
@@ -150,7 +152,7 @@ void check_transform(const DiscreteLine& line, const DiscreteKernel& velocity_fo
 template <class Make>
 auto refine_until(double tolerance, double norm, double horizon, const Make& make) {
   const auto error = [&](const KernelCertificate& certificate) {
-    return horizon == KernelAccuracy::forever ? std::max(certificate.uniform_error, certificate.error)
+    return horizon == KernelAccuracy::forever ? larger_or_nan(certificate.uniform_error, certificate.error)
                                               : certificate.error;
   };
   KernelAccuracy accuracy{.error = 0.5 * tolerance * norm, .horizon = horizon};
@@ -232,7 +234,7 @@ KernelCertificate certify_bessel(const std::vector<ExponentialTerm>& exponential
       sum += 0.5 * term.weight / (i * distance - term.offset);
       sum += 0.5 * std::conj(term.weight) / (i * (w + term.angle) - std::conj(term.offset));
     }
-    certificate.uniform_error = std::max(certificate.uniform_error, std::abs(sum - exact));
+    certificate.uniform_error = larger_or_nan(certificate.uniform_error, std::abs(sum - exact));
     certificate.lowest = std::min(certificate.lowest, sum.real());
   }
   certificate.damper = -certificate.lowest;

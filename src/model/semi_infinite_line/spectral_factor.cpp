@@ -7,6 +7,7 @@
 // poles are as close to the circle as 1e-26.
 // Tested by tests/model/semi_infinite_line/line_noise_test.cpp.
 #include "model/semi_infinite_line/spectral_factor.hpp"
+#include "solve/larger_or_nan.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -122,7 +123,8 @@ SpectralFactor factor_by(const DiscreteKernel& covariances, double angle, const 
   for (const auto& [distance, weight, log_spectrum] : make_points(covariances, angle, rule, 0.5)) {
     const double expected = std::exp(log_spectrum);
     largest = std::max(largest, expected);
-    factor.error = std::max(factor.error, std::abs(std::norm(transform(factor.filter, 0, angle, distance)) - expected));
+    factor.error =
+        larger_or_nan(factor.error, std::abs(std::norm(transform(factor.filter, 0, angle, distance)) - expected));
   }
   factor.error /= largest;
   return factor;
@@ -136,7 +138,7 @@ SpectralFactor spectral_factor(const DiscreteKernel& covariances, double angle) 
   constexpr double sufficient_error = 1e-9;
   Rule rule(covariances.lag());
   SpectralFactor best = factor_by(covariances, angle, rule);
-  for (int attempt = 0; attempt < (rule.is_graded ? 1 : 3) && best.error > sufficient_error; ++attempt) {
+  for (int attempt = 0; attempt < (rule.is_graded ? 1 : 3) && !(best.error <= sufficient_error); ++attempt) {
     rule.spacing *= 0.5;
     SpectralFactor next = factor_by(covariances, angle, rule);
     if (next.error < best.error) best = std::move(next);

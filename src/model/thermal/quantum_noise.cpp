@@ -13,6 +13,7 @@
 #include <unsupported/Eigen/FFT>
 
 #include "random/streams.hpp"
+#include "solve/larger_or_nan.hpp"
 
 namespace bathline {
 
@@ -28,7 +29,7 @@ std::function<double(double)> quantum_spectrum(std::function<double(double)> fri
 QuantumNoise::QuantumNoise(const std::function<double(double)>& spectrum, double h) {
   std::size_t reach = min_reach;
   truncate(reach, spectrum, h);
-  while (truncation_error_ > max_truncation_error && reach < max_reach) truncate(reach *= 2, spectrum, h);
+  while (!(truncation_error_ <= max_truncation_error) && reach < max_reach) truncate(reach *= 2, spectrum, h);
   std::vector<double> padded(block_steps() + 2 * reach);
   std::copy(weights_.begin(), weights_.end(), padded.begin());
   Eigen::FFT<double> fft;
@@ -42,7 +43,7 @@ void QuantumNoise::truncate(std::size_t reach, const std::function<double(double
   const std::size_t count = 8 * reach;
   const auto spectrum_at = [&](std::size_t j, std::size_t frequencies) {
     const double angle = 2.0 * std::numbers::pi * static_cast<double>(j) / static_cast<double>(frequencies);
-    return 2 * j == frequencies ? 0.0 : std::max(0.0, spectrum(2.0 / h * std::tan(0.5 * angle)) / h);
+    return 2 * j == frequencies ? 0.0 : larger_or_nan(0.0, spectrum(2.0 / h * std::tan(0.5 * angle)) / h);
   };
   std::vector<std::complex<double>> root(count), filter(count);
   for (std::size_t j = 0; j <= count / 2; ++j) root[j] = root[(count - j) % count] = std::sqrt(spectrum_at(j, count));
@@ -62,7 +63,7 @@ void QuantumNoise::truncate(std::size_t reach, const std::function<double(double
     total += exact;
     largest = std::max(largest, exact);
     truncation_error_ += error;
-    error_ = std::max(error_, error);
+    error_ = larger_or_nan(error_, error);
   }
   truncation_error_ /= total;
   error_ /= largest;

@@ -53,6 +53,10 @@ void MeasuredOrder::fit(const std::vector<double>& steps, double end) {
       begin = i + 1;
       continue;
     }
+    if (!std::isfinite(mean_[i])) {
+      begin = i + 1;
+      continue;
+    }
     if (i > begin && mean_[i] >= mean_[i - 1]) begin = i;
     const double fall = mean_[begin] / mean_[i];
     if (fall > largest_fall) {

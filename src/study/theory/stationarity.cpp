@@ -33,7 +33,7 @@ std::optional<HalfDifference> find_half_difference(const Moments& differences, s
   double limit = false_alarms / static_cast<double>(differences.width());
   for (std::size_t i = 0; i < differences.width(); ++i) {
     const double difference = differences.mean(i), error = std::sqrt(differences.variance(i) / n);
-    if (!(std::abs(difference) > round_off[i])) continue;
+    if (std::abs(difference) <= round_off[i]) continue;  // a mean that is not a number is no mean
     const double probability = students_probability(difference / error, n - 1.0);
     if (!(probability < limit)) continue;
     limit = probability;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "study/theory/averages.hpp"
 #include "study/theory/line_fit.hpp"
@@ -106,7 +107,10 @@ Mean green_kubo(const TransportBlocks& blocks, const Chain& chain, std::size_t l
 
 }  // namespace
 
-double WorstResult::relative_error() const { return std::abs(mean.error / mean.value); }
+double WorstResult::relative_error() const {
+  const double error = std::abs(mean.error / mean.value);
+  return std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
+}
 
 std::optional<WorstResult> find_worst_result(const TransportBlocks& blocks) {
   std::optional<WorstResult> worst;

@@ -118,6 +118,14 @@ TEST(Stationarity, FalseAlarmsAreAsRareAsStated) {
   }
 }
 
+TEST(Stationarity, FindsAMeanThatIsNotANumber) {
+  for (const double wrong : {std::nan(""), HUGE_VAL}) {
+    Moments differences(2);
+    for (const double x : {-1.0, 1.0, wrong}) differences.add(std::vector<double>{1e-3 * x, x});
+    EXPECT_TRUE(find_half_difference(differences, std::vector<double>(2), 1e-3)) << wrong;
+  }
+}
+
 TEST(Stationarity, FindsTheMostSignificantDifference) {
   Moments differences(4);
   for (const double x : {-1.0, 1.0, -1.0, 1.0}) {
