@@ -260,6 +260,12 @@ PreparedRun prepare(std::unique_ptr<Recipe> recipe, const std::vector<std::strin
   for (const Case& this_case : prepared.experiment->cases()) {
     if (this_case.start) spdlog::info("{}: thermal start, {}", this_case.name, this_case.start->description());
   }
+  double bytes = 0.0;
+  for (const auto& [name, input] : prepared.experiment->input_files()) bytes += static_cast<double>(input.size());
+  if (constexpr double mebibyte = 1 << 20; bytes > mebibyte) {
+    spdlog::info("the input files have {:.0f} MiB, which every rank and the result contain, a checkpoint twice",
+                 bytes / mebibyte);
+  }
   prepared.certificates = certificates_of(*prepared.experiment, *prepared.feasibility);
   log_certificates(prepared.certificates);
   for (const std::string& note : prepared.feasibility->notes()) spdlog::info("{}", note);

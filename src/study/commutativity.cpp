@@ -13,6 +13,7 @@
 
 #include "driver/output_times.hpp"
 #include "study/catalogue.hpp"
+#include "study/memory_check.hpp"
 #include "study/shared_checks.hpp"
 #include "study/step_comparison.hpp"
 #include "study/theory/forced_lagrangian.hpp"
@@ -132,6 +133,8 @@ std::unique_ptr<Study> make_commutativity(const Recipe& recipe, const Experiment
     mistakes.add(study.where("random_dampings"),
                  "`random_dampings` needs `damping_scale`, the mean of the diagonal of each matrix");
   }
+  const double draws = static_cast<double>(dampings.count) + 1.0;
+  check_memory_of_records(draws * std::size(branch_differences), false, recipe, experiment, mistakes);
   return std::make_unique<CommutativityStudy>(experiment, dampings);
 }
 

@@ -17,6 +17,7 @@
 #include "steppers/contact_lagrangian.hpp"
 #include "driver/output_times.hpp"
 #include "study/catalogue.hpp"
+#include "study/memory_check.hpp"
 #include "study/shared_checks.hpp"
 #include "study/step_comparison.hpp"
 #include "study/theory/contact_step.hpp"
@@ -140,6 +141,7 @@ std::unique_ptr<Study> make_contact_form(const Recipe& recipe, const Experiment&
                .examined = "[[integrators]] with the methods `herglotz`, `gauss`, `lobatto` and `gamma`",
                .has_examined = std::ranges::any_of(cases, has_contact_form)},
               recipe, experiment, mistakes);
+  check_memory_of_records(16.0, false, recipe, experiment, mistakes);
   const ParticleSystem& system = experiment.system();
   for (const Case& this_case : cases) {
     if (system.contact || !std::holds_alternative<PartitionedRungeKutta>(this_case.scheme)) continue;

@@ -23,6 +23,7 @@
 #include "driver/output_times.hpp"
 #include "random/streams.hpp"
 #include "study/catalogue.hpp"
+#include "study/memory_check.hpp"
 #include "study/shared_checks.hpp"
 #include "study/step_comparison.hpp"
 #include "study/theory/doubled_lagrangian.hpp"
@@ -249,6 +250,7 @@ std::unique_ptr<Study> make_doubled_variables(const Recipe& recipe, const Experi
                .examined = "[[integrators]] with method = \"gamma\" or \"lobatto\" and on = \"open\"",
                .has_examined = std::ranges::any_of(experiment.cases(), has_discrete_lagrangian)},
               recipe, experiment, mistakes);
+  check_memory_of_records(16.0, false, recipe, experiment, mistakes);
   Draws draws{.count = study.integer("draws"), .spread = study.number("spread"), .order_steps = {}};
   if (study.has("order_steps")) draws.order_steps = study.numbers("order_steps");
   std::sort(draws.order_steps.begin(), draws.order_steps.end(), std::greater<>());

@@ -13,6 +13,7 @@
 #include "driver/output_times.hpp"
 #include "driver/time_loop.hpp"
 #include "study/catalogue.hpp"
+#include "study/memory_check.hpp"
 #include "study/theory/discrete_invariant.hpp"
 #include "study/theory/line_fit.hpp"
 
@@ -163,7 +164,9 @@ std::unique_ptr<Study> make_energy(const Recipe& recipe, const Experiment& exper
                  fmt::format("{} blocks need as many records, but `{}` has {}: lower [output] `every` or raise the end",
                              blocks, this_case.name, record_count(this_case, every)));
   }
-  return std::make_unique<EnergyStudy>(experiment, static_cast<std::size_t>(blocks), study.boolean("invariants"));
+  const bool records_invariants = study.boolean("invariants");
+  check_memory_of_records(3.0, records_invariants, recipe, experiment, mistakes);
+  return std::make_unique<EnergyStudy>(experiment, static_cast<std::size_t>(blocks), records_invariants);
 }
 
 }  // namespace

@@ -17,12 +17,12 @@
 #include "driver/output_times.hpp"
 #include "driver/on_root.hpp"
 #include "driver/resumable_tasks.hpp"
-#include "parallel/memory_budget.hpp"
 #include "steppers/batch_stepper.hpp"
 #include "study/catalogue.hpp"
 #include "study/ensemble/recording.hpp"
 #include "study/ensemble/results.hpp"
 #include "study/ensemble/slopes.hpp"
+#include "study/memory_check.hpp"
 
 namespace bathline {
 
@@ -283,30 +283,6 @@ void require_randomness(const Recipe& recipe, const Experiment& experiment, Mist
                                             unused));
 }
 
-/// Such as "340 KiB".
-std::string format_bytes(double bytes) {
-  constexpr double kibibyte = 1024.0;
-  if (bytes < kibibyte * kibibyte) return fmt::format("{:.0f} KiB", std::ceil(bytes / kibibyte));
-  return fmt::format("{:.0f} MiB", std::ceil(bytes / (kibibyte * kibibyte)));
-}
-
-/// Checks that the data of the realisations fit into memory, and logs their size.
-void check_memory(const Recipe& recipe, const Experiment& experiment, const EnsembleOptions& options,
-                  Mistakes& mistakes) {
-  const EnsembleBytes bytes = ensemble_bytes(experiment, options);
-  const MemoryBudget memory = memory_budget(experiment.communicator(), bytes.memory);
-  if (memory.needed <= memory.available) {
-    spdlog::info("ensemble: records need {} on each rank, results {}", format_bytes(bytes.memory),
-                 format_bytes(bytes.result));
-    return;
-  }
-  mistakes.add(
-      recipe.study.where("realisations"),
-      fmt::format("the records of the realisations need {} on a {} with {} free; `series = false` leaves out means at "
-                  "every record, a larger `every` in [output] reduces their number",
-                  format_bytes(memory.needed), memory.is_rank_limit ? "rank" : "node", format_bytes(memory.available)));
-}
-
 /// Reads the measurements and the number of blocks of time.
 void read_measurement_options(const Recipe& recipe, const Experiment& experiment, EnsembleOptions& options,
                               Mistakes& mistakes) {
@@ -356,7 +332,15 @@ std::unique_ptr<Study> make_ensemble(const Recipe& recipe, const Experiment& exp
   options.ranks_per_realisation = static_cast<int>(
       std::min<std::int64_t>(study.integer("ranks_per_realisation"), experiment.communicator().size()));
   if (mistakes.empty()) read_measurement_options(recipe, experiment, options, mistakes);
-  if (mistakes.empty()) check_memory(recipe, experiment, options, mistakes);
+  if (mistakes.empty()) {
+    const EnsembleBytes bytes = ensemble_bytes(experiment, options);
+    check_memory(bytes.memory, "the records of the realisations", "realisations",
+                 "`series = false` leaves out means at every record, a larger `every` in [output] reduces their number",
+                 recipe, experiment, mistakes);
+    if (mistakes.empty())
+      spdlog::info("ensemble: records need {} on each rank, results {}", format_bytes(bytes.memory),
+                   format_bytes(bytes.result));
+  }
   return std::make_unique<EnsembleStudy>(recipe, experiment, std::move(options));
 }
 

@@ -4,11 +4,14 @@
 // unit away, it is F(t) - gamma(t): the kernel is the response to a displacement of the head (farshi2018, eq. (36)).
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "driver/certificates.hpp"
 #include "driver/output_times.hpp"
+#include "solve/larger_or_nan.hpp"
 #include "study/catalogue.hpp"
+#include "study/memory_check.hpp"
 #include "study/memory_kernel.hpp"
 #include "study/shared_checks.hpp"
 
@@ -74,9 +77,10 @@ std::optional<Failure> measure(const Experiment& experiment, const Case& this_ca
   for (std::size_t i = 0; i < force_at_start.size() / axes; ++i) {
     kernel.push_back(force_at_start[i * axes] - displaced_force[i * axes]);
     integral.push_back(i == 0 ? 0.0 : integral[i - 1] + 0.5 * (times[i] - times[i - 1]) * (kernel[i - 1] + kernel[i]));
-    if (!formula.empty()) kernel_error = std::max(kernel_error, std::abs(kernel[i] - formula[i]));
+    if (!formula.empty()) kernel_error = larger_or_nan(kernel_error, std::abs(kernel[i] - formula[i]));
     for (std::size_t axis = 0; axis < axes && !force_formula.empty(); ++axis) {
-      force_error = std::max(force_error, std::abs(force_at_start[i * axes + axis] - force_formula[i * axes + axis]));
+      force_error =
+          larger_or_nan(force_error, std::abs(force_at_start[i * axes + axis] - force_formula[i * axes + axis]));
     }
   }
   const GroupWriter out(file, "memory-kernel/" + this_case.name + "/" + environment.name());
@@ -132,10 +136,24 @@ std::unique_ptr<Study> make_memory_kernel(const Recipe& recipe, const Experiment
         recipe.study.where("kind"),
         "a memory-kernel study measures environments, but this recipe has no integrator that is closed with one");
   }
+  if (mistakes.empty()) check_memory_of_kernels(recipe, experiment, mistakes);
   return std::make_unique<MemoryKernelStudy>(experiment);
 }
 
 }  // namespace
+
+void check_memory_of_kernels(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
+  double axes = 1.0, environments = 0.0;
+  for (const Case& this_case : experiment.cases()) {
+    if (!this_case.closed) continue;
+    const Problem problem = experiment.make_problem(this_case);
+    for (const auto& environment : problem.environments())
+      axes = std::max(axes, static_cast<double>(environment->attachment().axes()));
+    environments = std::max(environments, static_cast<double>(problem.environments().size()));
+  }
+  // Steps, times and kernels; forces of one environment, and those of all that checkpoints contain.
+  check_memory_of_records(7.0 + axes * (4.0 + 2.0 * environments), false, recipe, experiment, mistakes);
+}
 
 std::optional<CaseFailure> measure_memory_kernel(const Experiment& experiment, ResultFile& file, Progress& progress,
                                                  ResumableTasks& tasks) {

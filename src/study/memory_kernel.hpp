@@ -16,6 +16,9 @@ namespace bathline {
 std::optional<CaseFailure> measure_memory_kernel(const Experiment& experiment, ResultFile& file, Progress& progress,
                                                  ResumableTasks& tasks);
 
+/// Adds a mistake if what `measure_memory_kernel` keeps in memory does not fit. @note Collective.
+void check_memory_of_kernels(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes);
+
 /// The keys of the memory-kernel study that belong to data in place of a motion, `data_file` first.
 std::vector<Parameter> kernel_from_data_parameters();
 

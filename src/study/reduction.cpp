@@ -15,6 +15,7 @@
 
 #include "driver/time_loop.hpp"
 #include "study/catalogue.hpp"
+#include "study/memory_check.hpp"
 #include "study/memory_kernel.hpp"
 
 namespace bathline {
@@ -237,6 +238,9 @@ std::unique_ptr<Study> make_reduction(const Recipe& recipe, const Experiment& ex
     mistakes.add(study.where("momenta"),
                  fmt::format("`momenta` needs the momenta of sites, but `{}` has no sites", siteless));
   }
+  check_memory_of_records(4.0 + (options.with_momenta ? 4.0 : 2.0) * experiment.system().size(), options.with_momenta,
+                          recipe, experiment, mistakes);
+  if (options.with_memory) check_memory_of_kernels(recipe, experiment, mistakes);
   return std::make_unique<ReductionStudy>(experiment, std::move(options));
 }
 

@@ -20,6 +20,7 @@
 #include "driver/output_times.hpp"
 #include "solve/dense.hpp"
 #include "study/catalogue.hpp"
+#include "study/memory_check.hpp"
 #include "study/shared_checks.hpp"
 #include "study/step_comparison.hpp"
 #include "study/theory/substituting_system.hpp"
@@ -179,6 +180,7 @@ std::unique_ptr<Study> make_substituting_system(const Recipe& recipe, const Expe
                .examined = "[[integrators]] with method = \"time-centred\" and on = \"open\"",
                .has_examined = std::ranges::any_of(experiment.cases(), has_substituting_system)},
               recipe, experiment, mistakes);
+  check_memory_of_records(std::pow(experiment.system().size(), 2) + 16.0, false, recipe, experiment, mistakes);
   std::optional<double> offset;
   if (study.has("offset")) offset = study.number("offset");
   return std::make_unique<SubstitutingSystemStudy>(experiment, offset);

@@ -12,6 +12,7 @@
 
 #include "driver/time_loop.hpp"
 #include "study/catalogue.hpp"
+#include "study/memory_check.hpp"
 #include "study/shared_checks.hpp"
 #include "study/theory/line_fit.hpp"
 
@@ -156,6 +157,7 @@ std::unique_ptr<Study> make_wave(const Recipe& recipe, const Experiment& experim
   check_needs({.examined = "[[integrators]] that are closed with an environment",
                .has_examined = examined_case(experiment) != nullptr},
               recipe, experiment, mistakes);
+  check_memory_of_records(4.0, false, recipe, experiment, mistakes);
   if (const std::string siteless = experiment.environment_without_sites(); !siteless.empty()) {
     mistakes.add(recipe.study.where("kind"), fmt::format("a wave study needs sites, but `{}` has none", siteless));
   }

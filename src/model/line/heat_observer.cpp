@@ -149,11 +149,11 @@ class LineHeatObserver final : public HeatObserver {
   void prepare_totals() {
     totals_.resize(3 + 2 * what_.waves.size());
     for (std::int64_t j = 0; j < line_.chain_sites(); ++j) mass_ += line_.site(j).mass;
-    const std::int64_t places = line_.chain_sites() + 1;
-    for (std::int64_t j = 0; j < places && !what_.waves.empty(); ++j) {
-      const double angle = 2.0 * std::numbers::pi * static_cast<double>(j) / static_cast<double>(places);
-      circle_.insert(circle_.end(), {std::cos(angle), std::sin(angle)});
-    }
+  }
+  /// The angle of a place of the ring times the number of a wave.
+  double angle_of(std::int64_t wave, std::int64_t place) const {
+    const std::int64_t places = line_.chain_sites() + 1, part = wave % places * place % places;
+    return 2.0 * std::numbers::pi * static_cast<double>(part) / static_cast<double>(places);
   }
   /// Of the springs from `begin` on and of the sites behind them, in the rows of the leaf.
   void add_totals(int strand, double factor, std::int64_t begin, std::int64_t springs, std::int64_t sites,
@@ -164,16 +164,29 @@ class LineHeatObserver final : public HeatObserver {
       sums[1] += -2.0 * factor * pull_[k];
       sums[2] += factor * pull_[k] * (v_[k] + v_[k + 1]);
     }
-    const std::int64_t places = line_.chain_sites() + 1, first = line_.first_site() + begin;
-    for (std::int64_t i = 0; i < sites; ++i) {
-      if (strand == 1 && line_.constants.shared == 1 && first + i == line_.sites() - 1) break;
-      sums[0] += p[i];
-      const std::int64_t place = strand == 0 ? first + i + 1 : places - 1 - first - i;
-      for (std::size_t n = 0; n < what_.waves.size(); ++n) {
-        const auto at = static_cast<std::size_t>(what_.waves[n] % places * place % places);
+    const std::int64_t first = line_.first_site() + begin;
+    // Both strands store a shared site.
+    if (strand == 1 && line_.constants.shared == 1 && first + sites == line_.sites()) --sites;
+    for (std::int64_t i = 0; i < sites; ++i) sums[0] += p[i];
+    for (std::size_t n = 0; n < what_.waves.size(); ++n) {
+      const double turn = (strand == 0 ? 1.0 : -1.0) * angle_of(what_.waves[n], 1);
+      const double turn_cosine = std::cos(turn), turn_sine = std::sin(turn);
+      double cosine = 1.0, sine = 0.0;
+      for (std::int64_t i = 0; i < sites; ++i) {
+        // Tables of the angles would need as much memory as the sites. Rotations are exact again every few sites, so
+        // that they accumulate no round-off.
+        if (constexpr std::int64_t rotations = 32; i % rotations == 0) {
+          const double angle = angle_of(what_.waves[n], strand == 0 ? first + i + 1 : line_.chain_sites() - first - i);
+          cosine = std::cos(angle);
+          sine = std::sin(angle);
+        } else {
+          const double before = cosine;
+          cosine = before * turn_cosine - sine * turn_sine;
+          sine = sine * turn_cosine + before * turn_sine;
+        }
         const double v = v_[static_cast<std::size_t>(i + 1)];
-        sums[3 + 2 * n] += v * circle_[2 * at];
-        sums[4 + 2 * n] += v * circle_[2 * at + 1];
+        sums[3 + 2 * n] += v * cosine;
+        sums[4 + 2 * n] += v * sine;
       }
     }
   }
@@ -222,8 +235,7 @@ class LineHeatObserver final : public HeatObserver {
   std::int64_t observations_ = 0;
   ReproducibleSum sum_;  // of the totals
   std::vector<double> totals_;
-  double mass_ = 0.0;           // of all sites
-  std::vector<double> circle_;  // cosine and sine of the angle of every place
+  double mass_ = 0.0;  // of all sites
 };
 
 }  // namespace

@@ -68,27 +68,34 @@ LumpedNetwork OscillatorBath::assemble(std::int64_t limit) const {
 }
 
 template <class Add>
-std::vector<double> OscillatorBath::sum_over_oscillators(std::size_t width, Add add) const {
+std::vector<double> OscillatorBath::sum_over_oscillators(std::span<const double> times, std::size_t width,
+                                                         Add add) const {
+  // Every leaf has its own sums, so that few times are taken at once.
+  constexpr std::size_t times_at_once = 64;
   ReproducibleSum& sum = state_.sum;
-  sum.allocate(static_cast<int>(width));
-  for (std::int64_t leaf = 0; leaf < sum.leaves(); ++leaf) {
-    const std::int64_t end = std::min(sum.count(), (leaf + 1) * sum.leaf_size());
-    for (std::int64_t j = leaf * sum.leaf_size(); j < end; ++j) {
-      add(state_.spectrum.oscillator(sum.first() + j), static_cast<std::size_t>(j), sum.leaf(leaf));
+  std::vector<double> totals(times.size() * width);
+  for (std::size_t first = 0; first < times.size(); first += times_at_once) {
+    const std::span<const double> some = times.subspan(first, std::min(times_at_once, times.size() - first));
+    sum.allocate(static_cast<int>(some.size() * width));
+    for (std::int64_t leaf = 0; leaf < sum.leaves(); ++leaf) {
+      const std::int64_t end = std::min(sum.count(), (leaf + 1) * sum.leaf_size());
+      for (std::int64_t j = leaf * sum.leaf_size(); j < end; ++j) {
+        add(state_.spectrum.oscillator(sum.first() + j), static_cast<std::size_t>(j), some, sum.leaf(leaf));
+      }
     }
+    sum.reduce(std::span(totals).subspan(first * width, some.size() * width));
   }
-  std::vector<double> total(width);
-  sum.reduce(total);
-  communicator().broadcast(std::span<double>(total));
-  return total;
+  communicator().broadcast(std::span<double>(totals));
+  return totals;
 }
 
 std::optional<AnalyticKernel> OscillatorBath::analytic_kernel(std::span<const double> times) const {
   AnalyticKernel analytic;
-  analytic.kernel =
-      sum_over_oscillators(times.size(), [&](const BathOscillator& oscillator, std::size_t, std::span<double> sums) {
-        for (std::size_t i = 0; i < times.size(); ++i)
-          sums[i] += oscillator.stiffness * std::cos(oscillator.frequency * times[i]);
+  analytic.kernel = sum_over_oscillators(
+      times, 1,
+      [&](const BathOscillator& oscillator, std::size_t, std::span<const double> some, std::span<double> sums) {
+        for (std::size_t i = 0; i < some.size(); ++i)
+          sums[i] += oscillator.stiffness * std::cos(oscillator.frequency * some[i]);
       });
   for (double t : times) {
     if (state_.spectrum.kernel_limit) analytic.limit.push_back(state_.spectrum.kernel_limit(t));
@@ -96,11 +103,12 @@ std::optional<AnalyticKernel> OscillatorBath::analytic_kernel(std::span<const do
   if (state_.w.empty()) return analytic;  // not prepared yet
   const std::size_t axes = state_.axes;
   analytic.random_force = sum_over_oscillators(
-      times.size() * axes, [&](const BathOscillator& oscillator, std::size_t j, std::span<double> sums) {
-        for (std::size_t i = 0; i < times.size(); ++i) {
-          const double cosine = oscillator.stiffness * std::cos(oscillator.frequency * times[i]);
+      times, axes,
+      [&](const BathOscillator& oscillator, std::size_t j, std::span<const double> some, std::span<double> sums) {
+        for (std::size_t i = 0; i < some.size(); ++i) {
+          const double cosine = oscillator.stiffness * std::cos(oscillator.frequency * some[i]);
           // k/(m omega) = omega
-          const double sine = oscillator.frequency * std::sin(oscillator.frequency * times[i]);
+          const double sine = oscillator.frequency * std::sin(oscillator.frequency * some[i]);
           for (std::size_t axis = 0; axis < axes; ++axis) {
             sums[i * axes + axis] += cosine * state_.w[axis][j] + sine * state_.p[axis][j];
           }

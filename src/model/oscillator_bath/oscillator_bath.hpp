@@ -34,10 +34,10 @@ class OscillatorBath : public Environment {
 
  private:
   EnvironmentProperties describe() const override;
-  /// Sums over all oscillators, on every rank: add(oscillator, local index, sums) adds the terms of one.
-  /// @note Collective.
+  /// Sums over all oscillators, `width` for each of the times, on every rank: add(oscillator, local index, some of the
+  /// times, sums) adds the terms of one. @note Collective.
   template <class Add>
-  std::vector<double> sum_over_oscillators(std::size_t width, Add add) const;
+  std::vector<double> sum_over_oscillators(std::span<const double> times, std::size_t width, Add add) const;
 
   OscillatorBathState state_;
   double temperature_;

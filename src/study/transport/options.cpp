@@ -9,7 +9,7 @@
 #include <numbers>
 #include <set>
 
-#include "parallel/memory_budget.hpp"
+#include "study/memory_check.hpp"
 #include "study/shared_checks.hpp"
 #include "study/theory/multiple_tau.hpp"
 #include "study/theory/power_spectrum.hpp"
@@ -219,7 +219,8 @@ void check_case(const Recipe& recipe, const Experiment& experiment, const Case& 
 }
 
 /// Checks that the realisations that a rank advances together fit into memory.
-void check_memory(const Recipe& recipe, const Experiment& experiment, std::int64_t realisations, Mistakes& mistakes) {
+void check_memory_of_realisations(const Recipe& recipe, const Experiment& experiment, std::int64_t realisations,
+                                  Mistakes& mistakes) {
   const Communicator& world = experiment.communicator();
   // The bytes of an environment are those of a rank of all, and a team has fewer.
   const std::int64_t teams = std::min<std::int64_t>(realisations, world.size()),
@@ -234,14 +235,8 @@ void check_memory(const Recipe& recipe, const Experiment& experiment, std::int64
     }
     bytes = std::max(bytes, static_cast<double>(copies) * static_cast<double>(of_one));
   }
-  const MemoryBudget memory = memory_budget(world, bytes);
-  constexpr double gibibyte = 1 << 30;
-  if (memory.needed > memory.available)
-    mistakes.add(recipe.study.where("realisations"),
-                 fmt::format("{} realisations, which are advanced together, need {:.1f} GiB on a {} with {:.1f} GiB "
-                             "free",
-                             realisations, memory.needed / gibibyte, memory.is_rank_limit ? "rank" : "node",
-                             memory.available / gibibyte));
+  check_memory(bytes, fmt::format("{} realisations, which are advanced together,", realisations), "realisations",
+               "use fewer", recipe, experiment, mistakes);
 }
 
 }  // namespace
@@ -308,7 +303,7 @@ TransportOptions read_transport_options(const Recipe& recipe, const Experiment& 
                  "rings with a `max_lag`");
   }
   read_series(study, options, mistakes);
-  if (mistakes.empty()) check_memory(recipe, experiment, options.realisations, mistakes);
+  if (mistakes.empty()) check_memory_of_realisations(recipe, experiment, options.realisations, mistakes);
   return options;
 }
 
