@@ -399,7 +399,8 @@ def _execute(commands, recipe, ranks=None, show=False, processes=None, runs=(1,)
                 done.append(runs_of_command)
                 if show and ranks is None and total > 1:
                     sys.stderr.write(f"\r{sum(done)} of {total} runs" + "\n" * (sum(done) == total))
-            pool.give_back(server, ranks)
+            # A request to stop that came too late would stop the next run of the process.
+            server.close() if stopping.is_set() else pool.give_back(server, ranks)
 
     with ThreadPoolExecutor(max(1, min(count, len(commands)))) as executor:
         futures = [executor.submit(work, *both) for both in zip(commands, runs)]

@@ -8,7 +8,7 @@
 #include <cctype>
 #include <string_view>
 
-#include "build_facts.hpp"
+#include "record/build_facts.hpp"
 #include "references.hpp"
 
 namespace bathline {

@@ -506,18 +506,6 @@ std::string CommandLine::unknown_word_message(const std::vector<std::string>& ar
 
 }  // namespace
 
-int exit_code_of(const std::function<int()>& command) {
-  try {
-    return command();
-  } catch (const UsageError& error) {
-    spdlog::error("{}", error.what());
-    return exit_code::usage;
-  } catch (const FileError& error) {
-    spdlog::error("{}", error.what());
-    return exit_code::numerical_failure;
-  }
-}
-
 int run_command_line(const std::vector<std::string>& arguments, const std::optional<std::string>& recipe,
                      const Program& program) {
   return exit_code_of([&] { return CommandLine().run(arguments, recipe, program); });

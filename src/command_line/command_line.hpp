@@ -1,7 +1,6 @@
 // The command line of bathline.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,10 +8,6 @@
 #include "driver/program.hpp"
 
 namespace bathline {
-
-/// Executes a command and returns its exit code, or logs the errors in arguments, recipes and files that it throws and
-/// returns theirs. They are thrown on every rank; rank 0 logs them.
-int exit_code_of(const std::function<int()>& command);
 
 /// Parses the arguments, executes the command and returns the exit code; errors in arguments, recipes and files are
 /// logged. `recipe` is the text of the recipe, if it is not read from the path in the arguments. @note Collective.

@@ -17,6 +17,7 @@
 #include <thread>
 #include <utility>
 
+#include "driver/stop_signals.hpp"
 #include "solve/petsc_session.hpp"
 
 namespace bathline {
@@ -28,7 +29,13 @@ volatile std::sig_atomic_t signal_received = 0;
 volatile std::sig_atomic_t is_stoppable = 0;
 volatile std::sig_atomic_t writes_message = 0;
 
-volatile std::sig_atomic_t first_interrupt_time = 0;  // ms since an arbitrary time; 0: none yet
+volatile std::sig_atomic_t is_interrupted = 0;  // by a SIGINT that was not reported yet
+
+// In ms since an arbitrary time; -1: none yet.
+volatile std::sig_atomic_t interrupt_time = -1;  // of the first SIGINT of those that were not reported
+volatile std::sig_atomic_t report_time = -1;
+
+int objects = 0;
 
 struct StopSignal {
   int number;
@@ -44,21 +51,26 @@ void end_by(int signal) {
   std::raise(signal);
 }
 
-/// Whether this is a second Ctrl-C. Some launchers send one signal both to the process and to its group: a signal
-/// within a quarter of a second of the first counts as the same.
-bool is_second_interrupt() {
+std::sig_atomic_t milliseconds_now() {
   struct timespec now {};
   clock_gettime(CLOCK_MONOTONIC, &now);
-  const auto milliseconds = static_cast<std::sig_atomic_t>((now.tv_sec % 1000000) * 1000 + now.tv_nsec / 1000000);
-  if (first_interrupt_time == 0) {
-    first_interrupt_time = milliseconds;
-    return false;
-  }
-  return milliseconds < first_interrupt_time || milliseconds - first_interrupt_time > 250;
+  return static_cast<std::sig_atomic_t>((now.tv_sec % 1000000) * 1000 + now.tv_nsec / 1000000);
+}
+
+/// Some launchers send one signal both to the process and to its group, and ranks receive it at different times: within
+/// a quarter of a second it counts as the same.
+bool is_same_signal(std::sig_atomic_t before, std::sig_atomic_t now) {
+  return before >= 0 && now >= before && now - before <= 250;
 }
 
 void handle(int signal) {
-  if (signal == SIGINT && is_second_interrupt()) return end_by(signal);
+  const std::sig_atomic_t now = milliseconds_now();
+  if (is_same_signal(report_time, now)) return;
+  if (signal == SIGINT) {
+    if (is_interrupted && !is_same_signal(interrupt_time, now)) return end_by(signal);
+    if (!is_interrupted) interrupt_time = now;
+    is_interrupted = 1;
+  }
   signal_received = signal;
   if (is_stoppable || !writes_message) return;
   constexpr const char* message =
@@ -86,15 +98,14 @@ double margin_of(double limit) { return std::min(30.0, 0.05 * limit); }
 }  // namespace
 
 StopSignals::StopSignals(const Communicator& communicator) {
-  signal_received = 0;
-  first_interrupt_time = 0;
   is_stoppable = 1;
   writes_message = communicator.is_root() ? 1 : 0;
   struct sigaction action {};
   action.sa_handler = handle;
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
-  for (std::size_t i = 0; i < std::size(stop_signals); ++i) {
+  const bool is_first = objects++ == 0;
+  for (std::size_t i = 0; i < std::size(stop_signals) && is_first; ++i) {
     const int number = stop_signals[i].number;
     sigaction(number, &action, &previous_actions[i]);
     // A shell starts background processes with SIGINT ignored, and nohup ignores SIGHUP; that is kept.
@@ -105,20 +116,28 @@ StopSignals::StopSignals(const Communicator& communicator) {
 }
 
 StopSignals::~StopSignals() {
-  is_stoppable = 1;
+  const bool is_last = --objects == 0;
+  is_stoppable = is_last ? 1 : 0;
+  if (!is_last) return;
   for (std::size_t i = 0; i < std::size(stop_signals); ++i) {
     // The handler of SIGUSR1 stays: a signal during MPI_Finalize must not make a complete run look killed, because a
     // job script would compute it again.
     const int number = stop_signals[i].number;
     if (number == SIGUSR1) continue;
     // The duplicate of a Ctrl-C may arrive while the program is already ending on the first one.
-    if (number != SIGINT || first_interrupt_time == 0) sigaction(number, &previous_actions[i], nullptr);
+    if (number != SIGINT || interrupt_time < 0) sigaction(number, &previous_actions[i], nullptr);
   }
 }
 
 void StopSignals::begin(Part part) { is_stoppable = part == Part::stoppable ? 1 : 0; }
 
 int StopSignals::received() { return signal_received; }
+
+void report_stop() {
+  report_time = milliseconds_now();
+  signal_received = 0;
+  is_interrupted = 0;
+}
 
 void start_input_thread(std::function<void()> read) {
   // The reader of a pipe behind standard output or error may end as well; a message to it must not end the program.

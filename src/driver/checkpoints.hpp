@@ -19,11 +19,12 @@ struct Stopped {
   std::string checkpoint;  ///< path
 };
 
-/// Treats SIGUSR1, SIGUSR2, SIGXCPU, SIGHUP, SIGTERM and SIGINT as requests to stop during its lifetime. In a part of
-/// the run that cannot stop with a checkpoint, as after the last step, they are deferred with a message; a second
-/// SIGINT always ends the program at once. Construct it before the result file and its lock, so that an earlier signal
-/// ends a program that has written nothing. After destruction SIGUSR1 still does not end the program; it is only
-/// recorded for `received`.
+/// Treats SIGUSR1, SIGUSR2, SIGXCPU, SIGHUP, SIGTERM and SIGINT as requests to stop during the lifetime of one of these
+/// objects, also between the runs of a sweep that has one. In a part that cannot stop with a checkpoint, as after the
+/// last step, they are deferred with a message; a second SIGINT ends the program at once. Construct it before the
+/// result file and its lock, so that an earlier signal ends a program that has written nothing. After destruction
+/// SIGUSR1 does not end the program. A request is kept until `report_stop`, whichever object there is
+/// (driver/stop_signals.hpp).
 class StopSignals {
  public:
   /// When it returns, the handlers are installed on all ranks. @note Collective.
@@ -35,7 +36,7 @@ class StopSignals {
   enum class Part { stoppable, unstoppable };
   /// Declares whether the part of the run that begins now can stop with a checkpoint.
   static void begin(Part part);
-  /// The last signal that this process received, or 0.
+  /// The last signal that this process received and did not report, or 0.
   static int received();
 };
 

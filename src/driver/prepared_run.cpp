@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "driver/stop_signals.hpp"
 #include "parallel/memory_budget.hpp"
 #include "record/checksum.hpp"
 #include "text/printable_text.hpp"
@@ -155,6 +156,7 @@ int execute_run(const RunContext& context, const PreparedRun& prepared, std::uni
   file->close();
   file.reset();
   if (stopped) {
+    report_stop();
     spdlog::warn("{}: stopped at step {} by {}; continue with: bathline resume {}", stopped->name, stopped->step,
                  stopped->reason, stopped->checkpoint);
     return exit_code::stopped;

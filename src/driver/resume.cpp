@@ -43,16 +43,14 @@ std::unique_ptr<CheckpointReader> open_checkpoint(const std::string& path, Guard
 
 /// Throws UsageError for another build, which may round differently or interpret the state differently. @note
 /// Collective.
-void check_build(const CheckpointReader& checkpoint) {
+void check_build(const CheckpointReader& checkpoint, const Communicator& communicator) {
   if (checkpoint.attribute("checkpoint_format") != fmt::format("{}", checkpoint_format)) {
     throw UsageError(fmt::format("{} has checkpoint format {}, but this program reads format {}", checkpoint.path(),
                                  checkpoint.attribute("checkpoint_format"), checkpoint_format));
   }
   std::string differences;
-  for (const auto& [name, value] : build_attributes()) {
-    const std::string there = checkpoint.attribute(name);
-    if (there != value) differences += fmt::format("\n  {} is {} there, {} here", name, there, value);
-  }
+  check_on_root(communicator, [&] { differences = build_differences(checkpoint.reader(), petsc_version()); });
+  differences = communicator.broadcast(differences);
   if (differences.empty()) return;
   throw UsageError(fmt::format("{} was written by another build of bathline; --any-build resumes it anyway:{}",
                                checkpoint.path(), differences));
@@ -218,7 +216,7 @@ Resumption read_checkpoint(const ResumeRequest& request, GuardedReader& guard, c
   context.progress = request.progress;
   resumption.from = open_checkpoint(request.checkpoint, guard, communicator);
   const CheckpointReader& checkpoint = *resumption.from;
-  if (!request.any_build) check_build(checkpoint);
+  if (!request.any_build) check_build(checkpoint, communicator);
   resumption.folder = std::make_unique<UnpackedInputs>(&checkpoint.reader(), program);
   const std::string petsc_options = request.petsc_options ? fmt::format("{}", fmt::join(*request.petsc_options, " "))
                                                           : checkpoint.attribute("petsc_options");

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -41,6 +42,18 @@ std::string environments_of(const Problem& problem) {
 }
 
 }  // namespace
+
+int exit_code_of(const std::function<int()>& command) {
+  try {
+    return command();
+  } catch (const UsageError& error) {
+    spdlog::error("{}", error.what());
+    return exit_code::usage;
+  } catch (const FileError& error) {
+    spdlog::error("{}", error.what());
+    return exit_code::numerical_failure;
+  }
+}
 
 std::string recipe_text(const RunRequest& request, const Communicator& communicator) {
   return request.text ? with_extended_recipes(*request.text, request.recipe, communicator)

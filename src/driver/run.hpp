@@ -1,6 +1,7 @@
 // Runs from the text of a recipe to finished result files: one, those of a sweep, and one that verifies a result.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -24,6 +25,10 @@ inline constexpr int usage = 2;
 inline constexpr int numerical_failure = 3;
 inline constexpr int stopped = 85;  ///< on request, with a checkpoint for `resume`
 }  // namespace exit_code
+
+/// Executes a command and returns its exit code, or logs the errors in arguments, recipes and files that it throws and
+/// returns theirs. They are thrown on every rank; rank 0 logs them.
+int exit_code_of(const std::function<int()>& command);
 
 /// Indices of elements of a sweep, both included.
 struct ElementRange {
@@ -78,8 +83,9 @@ int run_recipe(const RunRequest& request, const Program& program, std::unique_pt
 int resume_run(const ResumeRequest& request, const Program& program, std::unique_ptr<ResultLock> lock = nullptr);
 
 /// Runs a recipe: all elements of its sweep in order, or the requested one, or the recipe itself if it has no sweep. A
-/// finished element is skipped, an interrupted one is resumed from its checkpoint. Returns 85 as soon as an element is
-/// stopped, else the largest exit code. @note Collective.
+/// finished element is skipped, an interrupted one is resumed from its checkpoint. One that cannot be run does not keep
+/// the others from it. Returns 85 as soon as an element is stopped, else the largest exit code, 2 for an element with a
+/// file of another build, of other input or options, or with a damaged one. @note Collective.
 int run_all(const RunRequest& request, const Program& program);
 
 /// Validates a recipe, or every element of its sweep. @note Collective.

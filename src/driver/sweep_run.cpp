@@ -20,6 +20,7 @@
 #include "driver/checkpoints.hpp"
 #include "driver/json_text.hpp"
 #include "driver/prepared_run.hpp"
+#include "driver/stop_signals.hpp"
 #include "model/environment_catalogue.hpp"
 #include "model/table_file.hpp"
 #include "parallel/text_file.hpp"
@@ -172,8 +173,8 @@ State state_of(const Element& element, const RunRequest& request, int& code, con
         require_intact(element.path);
         const ResultReader result(element.path);
         bool same = result.attribute("recipe_resolved") == element.resolved &&
-                    result.attribute("petsc_options") == fmt::format("{}", fmt::join(request.petsc_options, " "));
-        for (const auto& [name, value] : build_attributes()) same = same && result.attribute(name) == value;
+                    result.attribute("petsc_options") == fmt::format("{}", fmt::join(request.petsc_options, " ")) &&
+                    build_differences(result, petsc_version()).empty();
         for (const auto& [name, value] : inputs) {
           same = same && result.has_attribute(name) && result.attribute(name) == value;
         }
@@ -269,6 +270,9 @@ int run_all(const RunRequest& request, const Program& program) {
   }
   std::vector<Element> elements;
   if (!request.elements) elements = requested.elements();
+  // A signal while the next element is prepared stops its run.
+  const StopSignals signals(communicator);
+  StopSignals::begin(StopSignals::Part::unstoppable);
   int max_code = exit_code::complete;
   for (std::int64_t i = range.first; i <= range.last; ++i) {
     double wall_time = request.wall_time;
@@ -277,13 +281,20 @@ int run_all(const RunRequest& request, const Program& program) {
       wall_time = std::max(1e-3, wall_time - communicator.max(elapsed));
     }
     const auto index = static_cast<std::size_t>(i);
-    Element element = request.elements ? requested.element(index) : std::move(elements[index]);
-    if (communicator.is_root()) fmt::print("element {} of {}: {}\n", i, count, fmt::join(element.settings, " "));
-    const int code = run_element(std::move(element), requested, wall_time);
+    // What one element cannot be run for, such as a damaged file, is no reason to leave out the others. It is thrown on
+    // all ranks.
+    const int code = exit_code_of([&] {
+      Element element = request.elements ? requested.element(index) : std::move(elements[index]);
+      if (communicator.is_root()) fmt::print("element {} of {}: {}\n", i, count, fmt::join(element.settings, " "));
+      return run_element(std::move(element), requested, wall_time);
+    });
     if (code == exit_code::stopped) return code;
     // The signal may have arrived after the last point at which the element could stop.
-    const bool is_stop_requested = communicator.any(StopSignals::received() != 0);
-    if (is_stop_requested && i < range.last) return exit_code::stopped;
+    if (i < range.last && communicator.any(StopSignals::received() != 0)) {
+      report_stop();
+      spdlog::warn("stopped after element {} by a signal; the same command continues", i);
+      return exit_code::stopped;
+    }
     max_code = std::max(max_code, code);
   }
   return max_code;

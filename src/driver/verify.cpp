@@ -49,18 +49,17 @@ bool is_same(const ResultReader& original, const ResultReader& rerun, const std:
     difference = std::numeric_limits<double>::infinity();
     return false;
   }
-  double largest = 0.0;
+  double largest = 0.0;  // of the finite values
   bool same = true;
   for (std::size_t i = 0; i < first.size(); ++i) {
-    if (std::bit_cast<std::uint64_t>(first[i]) == std::bit_cast<std::uint64_t>(second[i])) {
-      if (std::isfinite(first[i])) largest = std::max(largest, std::abs(first[i]));
-      continue;
+    for (const double value : {first[i], second[i]}) {
+      if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
     }
+    if (std::bit_cast<std::uint64_t>(first[i]) == std::bit_cast<std::uint64_t>(second[i])) continue;
     if (std::isnan(first[i]) && std::isnan(second[i])) continue;
     same = false;
-    largest = std::max({largest, std::abs(first[i]), std::abs(second[i])});
     const double distance = std::abs(first[i] - second[i]);
-    difference = std::isnan(distance) ? std::numeric_limits<double>::infinity() : std::max(difference, distance);
+    difference = std::isfinite(distance) ? std::max(difference, distance) : std::numeric_limits<double>::infinity();
   }
   if (largest > 0.0) difference /= largest;
   return same;
@@ -96,7 +95,7 @@ int compare(const std::string& result, const std::string& rerun_path, bool to_th
       fmt::print("  {}\n", error.what());
       continue;
     }
-    if (to_the_bit || difference > tolerance) {
+    if (to_the_bit || !(difference <= tolerance)) {
       ++different;
       fmt::print("  {} differs by {:.3e} of its largest value\n", path, difference);
     }
@@ -142,10 +141,7 @@ int verify_result(const VerifyRequest& request, const Program& program) {
     if (status != "complete") {
       throw FileError("{} has the status {}; only complete results can be verified", request.result, status);
     }
-    for (const auto& [name, value] : build_attributes()) {
-      const std::string there = result.attribute(name);
-      if (there != value) differences += fmt::format("\n  {} is {} there, {} here", name, there, value);
-    }
+    differences = build_differences(result, petsc_version());
   });
   recipe = communicator.broadcast(recipe);
   petsc_options = communicator.broadcast(petsc_options);

@@ -11,13 +11,13 @@ if(changes STREQUAL "")
 else()
   set(dirty true)
 endif()
-set(text "#pragma once
+set(text "#include \"record/build_facts.hpp\"
 namespace bathline::build_facts {
-inline constexpr const char* version = \"${VERSION}\";
-inline constexpr const char* commit = \"${commit}\";
-inline constexpr bool dirty = ${dirty};
-inline constexpr const char* compiler = \"${COMPILER}\";
-inline constexpr const char* flags = \"${FLAGS}\";
+const char* const version = \"${VERSION}\";
+const char* const commit = \"${commit}\";
+const bool dirty = ${dirty};
+const char* const compiler = \"${COMPILER}\";
+const char* const flags = \"${FLAGS}\";
 }  // namespace bathline::build_facts
 ")
 set(old "")

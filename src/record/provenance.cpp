@@ -1,6 +1,7 @@
 // Collecting and writing the provenance of a result.
 #include "record/provenance.hpp"
 
+#include <gnu/libc-version.h>
 #include <mpi.h>
 
 #include <ctime>
@@ -8,7 +9,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include "build_facts.hpp"
+#include "record/build_facts.hpp"
 #include "record/hdf5_handle.hpp"
 
 namespace bathline {
@@ -37,27 +38,30 @@ void write_provenance(ResultFile& file, const Communicator& communicator, const 
   file.attribute("title", provenance.title);
   file.attribute("recipe", provenance.recipe);
   file.attribute("recipe_resolved", provenance.recipe_resolved);
-  file.attribute("bathline_version", std::string(build_facts::version));
-  file.attribute("git_commit", std::string(build_facts::commit));
   file.attribute("git_dirty", std::int64_t{build_facts::dirty});
+  for (const auto& [name, value] : build_attributes(provenance.petsc_version)) file.attribute(name, value);
   file.attribute("mpi_ranks", std::int64_t{communicator.size()});
-  file.attribute("compiler", std::string(build_facts::compiler));
-  file.attribute("compiler_flags", std::string(build_facts::flags));
-  file.attribute("petsc_version", provenance.petsc_version);
   file.attribute("petsc_options", provenance.petsc_options);
-  file.attribute("hdf5_version", hdf5_version());
-  file.attribute("mpi_version", mpi_version());
   file.attribute("seed", provenance.seed);
   file.attribute("started", provenance.started);
   update_provenance(file, "partial", 0.0);
 }
 
-std::vector<std::pair<std::string, std::string>> build_attributes() {
-  return {{"bathline_version", build_facts::version},
-          {"git_commit", build_facts::commit},
-          {"git_dirty", build_facts::dirty ? "1" : "0"},
-          {"compiler", build_facts::compiler},
-          {"compiler_flags", build_facts::flags}};
+std::vector<std::pair<std::string, std::string>> build_attributes(const std::string& petsc_version) {
+  return {{"bathline_version", build_facts::version}, {"git_commit", build_facts::commit},
+          {"compiler", build_facts::compiler},        {"compiler_flags", build_facts::flags},
+          {"build_id", build_facts::build_id()},      {"petsc_version", petsc_version},
+          {"hdf5_version", hdf5_version()},           {"mpi_version", mpi_version()},
+          {"libc_version", gnu_get_libc_version()}};
+}
+
+std::string build_differences(const ResultReader& result, const std::string& petsc_version) {
+  std::string differences;
+  for (const auto& [name, here] : build_attributes(petsc_version)) {
+    const std::string there = result.has_attribute(name) ? result.attribute(name) : "not known";
+    if (there != here) differences += fmt::format("\n  {} is {} there, {} here", name, there, here);
+  }
+  return differences;
 }
 
 void update_provenance(ResultFile& file, const std::string& status, double wall_time_s) {
@@ -70,6 +74,7 @@ std::string version_text(const std::string& petsc_version, const std::string& ei
       {"commit", fmt::format("{}{}", build_facts::commit, build_facts::dirty ? "-dirty" : "")},
       {"compiler", build_facts::compiler},
       {"flags", build_facts::flags},
+      {"build id", build_facts::build_id()},
       {"MPI", mpi_version()},
       {"PETSc", petsc_version},
       {"HDF5", hdf5_version()},

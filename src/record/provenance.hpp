@@ -28,9 +28,12 @@ std::string utc_now();
 /// Writes all attributes, with `status` "partial" and wall time 0. @note Collective.
 void write_provenance(ResultFile& file, const Communicator& communicator, const Provenance& provenance);
 
-/// The attributes that identify a build, with the values of this one. Builds with equal attributes compute the same
-/// bits.
-std::vector<std::pair<std::string, std::string>> build_attributes();
+/// The attributes that identify a build, with the values of this one: hash of the program and versions of the
+/// libraries. Builds with equal attributes compute the same bits.
+std::vector<std::pair<std::string, std::string>> build_attributes(const std::string& petsc_version);
+/// The attributes in which the build of a result differs from this one, each on a line after a line break; empty for
+/// the same build. For one rank.
+std::string build_differences(const ResultReader& result, const std::string& petsc_version);
 
 /// Sets `status` ("partial", "failed", or "computed": complete except for its claims) and the wall time so far. @note
 /// Collective.

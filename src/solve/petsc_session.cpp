@@ -190,8 +190,9 @@ LogStage::~LogStage() {
 }
 
 std::string petsc_version() {
-  return fmt::format("{}.{}.{}, {}-bit indices", PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, PETSC_VERSION_SUBMINOR,
-                     8 * sizeof(PetscInt));
+  PetscInt major = 0, minor = 0, subminor = 0, release = 0;
+  petsc_check(PetscGetVersionNumber(&major, &minor, &subminor, &release));
+  return fmt::format("{}.{}.{}, {}-bit indices", major, minor, subminor, 8 * sizeof(PetscInt));
 }
 
 }  // namespace bathline

@@ -62,6 +62,16 @@ herr_t H5Fclose(hid_t file) {
   return real(file);
 }
 """
+SIGNAL_AT_READING = """
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+FILE *fopen64(const char *path, const char *mode) {
+  FILE *(*real)(const char *, const char *) = (FILE * (*)(const char *, const char *)) dlsym(RTLD_NEXT, "fopen64");
+  if (strstr(path, "second.txt") != NULL) raise(SIGUSR1);
+  return real(path, mode);
+}
+"""
 
 
 EVERY_SIGNAL_TWICE = """
@@ -499,6 +509,22 @@ class StoppedTest(ResumeTest):
                 self.assert_said_once(outcome, "cannot write a checkpoint; the run will stop")
                 listed = run(["sweep", path], cwd=path.parent).out
                 self.assertEqual([listed.count(word) for word in ("finished", "to do")], [1, 2], listed)
+
+    def test_a_signal_while_an_element_of_a_sweep_is_prepared(self):
+        shim = self.shim(SIGNAL_AT_READING)
+        bath = {"name": "bath", "kind": "heat-bath", "spectrum": "table", "file": "first.txt"}
+        recipe = toml(changed(OSCILLATOR, environments=[bath]))
+        for ranks in (None, 2, 3):
+            with self.subTest(ranks=ranks):
+                path, _ = self.fresh(recipe + '\n[sweep]\nenvironments.0.file = ["first.txt", "second.txt", "third.txt"]\n')
+                for name in ("first", "second", "third"):
+                    (path.parent / f"{name}.txt").write_text("1.0 0.1\n2.0 0.1\n")
+                outcome = run(["run", path, "--progress", "none"], ranks, env=shim, cwd=path.parent)
+                self.assert_code(outcome, 85)
+                self.assert_said_once(outcome, "by SIGUSR1")
+                listed = run(["sweep", path], cwd=path.parent).out
+                self.assertEqual([listed.count(word) for word in ("finished", "interrupted", "to do")], [1, 1, 1], listed)
+                self.assert_code(run(["run", path, "--progress", "none"], ranks, cwd=path.parent), 0)
 
     def test_a_signal_after_the_last_step(self):
         # The file is closed whole, and the run is a finished one.

@@ -73,6 +73,19 @@ class ServeTest(FolderTest):
         for name in "ab":
             self.assertEqual(len(list(self.folder.glob(f"{name}.checkpoint.*.h5"))), 1, name)
 
+    def test_a_signal_before_a_request_stops_its_run_and_no_other(self):
+        process = self.start()
+        recipe = toml(OSCILLATOR)
+        codes = []
+        for number in range(4):
+            if number == 1:
+                process.send_signal(signal.SIGUSR1)
+            words = ["run", "own.toml", "-o", f"{number}.h5", "--progress", "none"]
+            process.stdin.write(request(self.folder, *words, recipe=recipe))
+            process.stdin.flush()
+            codes.append(json.loads(process.stdout.readline())["code"])
+        self.assertEqual(codes, [0, 85, 0, 0])
+
     def test_what_is_no_request(self):
         process = self.start()
         for line in ("{", "[1]", '{arguments = []}', '{folder = "/"}', f'{{folder = "{self.folder}/none", arguments = ["list"]}}'):

@@ -119,6 +119,25 @@ class SweepTest(FolderTest):
         self.must("run", self.recipe, "--element", "0", "--overwrite", "--progress", "none")
         self.assertEqual(self.elements()[0][2], "finished")
 
+    def test_elements_that_cannot_be_run_do_not_end_the_sweep(self):
+        for ranks in (None, 2, 3):
+            with self.subTest(ranks=ranks):
+                self.setUp()
+                files = [self.folder / row[1] for row in self.elements()]
+                files[1].write_bytes(b"something else")
+                self.must("run", self.recipe, "--element", "3", "--progress", "none")
+                with h5py.File(files[3], "r+") as file:
+                    file.attrs["build_id"] = "0" * 40
+                outcome = self.must("run", self.recipe, "--progress", "none", code=2, ranks=ranks)
+                self.assertEqual(outcome.err.count("--overwrite runs it again"), 2, outcome.err)
+                for wrong in (1, 3):
+                    self.assertIn(str(files[wrong].name), outcome.err)
+                states = [row[2] for row in self.elements()]
+                self.assertEqual([states[i] for i in (0, 2, 4, 5)], ["finished"] * 4, states)
+                # A portion is read element by element.
+                self.must("run", self.recipe, "--elements", "1..2", "--progress", "none", code=2, ranks=ranks)
+                self.must("run", self.recipe, "--elements", "4..5", "--progress", "none", ranks=ranks)
+
     def test_an_interrupted_element_is_resumed(self):
         self.recipe.write_text(toml(OSCILLATOR) + SWEEP.replace("[45, 50, 60]", "[45, 50]").replace("[1.0, 2.5]", "[1.0]"))
         arguments = ["run", self.recipe, "--progress", "none"]

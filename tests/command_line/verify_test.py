@@ -1,12 +1,15 @@
 """`bathline verify`: running the recipe of a result again and comparing."""
 
+import re
 import shutil
+import subprocess
 import unittest
 from pathlib import Path
 
 import h5py
+import numpy as np
 
-from program import OSCILLATOR, FolderTest, ask, changed, write_recipe
+from program import OSCILLATOR, PROGRAM, FolderTest, ask, changed, write_recipe
 
 IMPLICIT = {"method": "gamma", "gamma": 0.5, "on": "closed", "name": "midpoint"}
 CLAIM = {"name": "wrong", "quantity": "closed.q.max", "bounds": [5.0, 6.0]}
@@ -74,6 +77,18 @@ class VerifyTest(FolderTest):
         self.verify(result, code=1, ranks=2)
         self.verify(result, "--tolerance", "1e-3", ranks=2)
 
+    def test_numbers_that_are_not_finite(self):
+        for first, second in ((np.inf, None), (-np.inf, None), (np.nan, None), (np.inf, np.inf)):
+            with self.subTest(first=first, second=second):
+                result = self.copy()
+                with h5py.File(result, "r+") as file:
+                    file["closed/q"][3] = first
+                    if second is not None:
+                        file["closed/q"][9] = second
+                for ranks in (None, 2):
+                    self.assertIn("closed/q differs by inf", self.verify(result, code=1, ranks=ranks).out)
+                self.verify(result, "--tolerance", "1e300", code=1, ranks=2)
+
     def test_a_variable_too_many_or_of_another_shape(self):
         result = self.copy()
         with h5py.File(result, "r+") as file:
@@ -93,6 +108,22 @@ class VerifyTest(FolderTest):
         self.assert_said_once(outcome, "another build")
         self.assert_said_once(outcome, "compiler is a better one there")
         self.assertRegex(outcome.out, r"VERIFIED: all \d+ variables agree to \S+e-1[56] of their largest value \(closed/q\)")
+
+    def test_a_program_of_other_machine_code(self):
+        # Two edits of the same tree, or a new file, have the same commit. The last digit of the hash is another one.
+        notes = subprocess.run(["readelf", "-n", PROGRAM], capture_output=True, text=True, check=True).stdout
+        (build_id,) = re.findall(r"Build ID: ([0-9a-f]{16,})", notes)
+        with h5py.File(self.result) as file:
+            self.assertEqual(file.attrs["build_id"].split("+")[0], build_id)
+        code, note = Path(PROGRAM).read_bytes(), bytes.fromhex(build_id)
+        self.assertEqual(code.count(note), 1)
+        other = self.new_folder() / "bathline"
+        other.write_bytes(code.replace(note, note[:-1] + bytes([note[-1] ^ 1])))
+        other.chmod(0o755)
+        outcome = subprocess.run([other, "verify", self.copy(), "--progress", "none"], capture_output=True, text=True)
+        self.assertEqual(outcome.returncode, 0, outcome.stderr)
+        self.assertRegex(outcome.stderr, f"another build.*\n.*build_id is {build_id}")
+        self.assertRegex(outcome.stdout, "agree exactly")
 
     def test_a_rerun_that_is_kept(self):
         result = self.copy()

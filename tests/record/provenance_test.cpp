@@ -30,9 +30,10 @@ TEST(MpiProvenance, IsCompleteAndUpdated) {
   file.close();
 
   const ResultReader reader(path);
-  for (const char* name : {"title", "recipe", "recipe_resolved", "status", "bathline_version", "git_commit",
-                           "git_dirty", "mpi_ranks", "compiler", "compiler_flags", "petsc_version", "petsc_options",
-                           "hdf5_version", "mpi_version", "seed", "started", "wall_time_s"}) {
+  for (const char* name :
+       {"title", "recipe", "recipe_resolved", "status", "bathline_version", "git_commit", "git_dirty", "mpi_ranks",
+        "compiler", "compiler_flags", "build_id", "libc_version", "petsc_version", "petsc_options", "hdf5_version",
+        "mpi_version", "seed", "started", "wall_time_s"}) {
     EXPECT_TRUE(reader.has_attribute(name)) << name;
   }
   EXPECT_FALSE(reader.has_attribute("hostname"));
@@ -61,11 +62,11 @@ TEST(Provenance, TimesAreUtcInIsoForm) {
 TEST(Provenance, VersionNamesEveryLibraryOnALine) {
   const std::string text = version_text("3.18.4", "3.4.0");
   EXPECT_THAT(text, testing::StartsWith("bathline "));
-  for (const char* line : {"\ncommit ", "\ncompiler ", "\nflags ", "\nMPI ", "\nPETSc     3.18.4\n", "\nHDF5      1.",
-                           "\nEigen     3.4.0\n"}) {
+  for (const char* line : {"\ncommit ", "\ncompiler ", "\nflags ", "\nbuild id  ", "\nMPI ", "\nPETSc     3.18.4\n",
+                           "\nHDF5      1.", "\nEigen     3.4.0\n"}) {
     EXPECT_THAT(text, HasSubstr(line));
   }
-  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 8);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 9);
 }
 
 }  // namespace
