@@ -46,11 +46,10 @@ std::vector<Value> column(std::span<const ClaimResult> claims, Member member) {
 }  // namespace
 
 void write_claims(ResultFile& file, std::span<const ClaimResult> claims) {
-  std::size_t bytes = claims.size() * sizeof(double) * (std::size(number_variables) + std::size(flag_variables) + 1);
-  for (const auto& variable : text_variables) {
-    bytes += claims.size() * hdf5::width_of(column<std::string>(claims, variable.member));
-  }
-  file.reserve(static_cast<std::int64_t>(bytes));
+  auto bytes = static_cast<std::int64_t>(claims.size() * sizeof(double) *
+                                         (std::size(number_variables) + std::size(flag_variables) + 1));
+  for (const auto& variable : text_variables) bytes += hdf5::bytes_of(column<std::string>(claims, variable.member));
+  file.reserve(bytes);
   file.remove("claims");
   const std::string group = "claims";
   const Dimension claim[] = {counted_dimension("claim", claims.size(), "claim")};

@@ -36,23 +36,15 @@ void attach_scales(hid_t file, const std::string& group, std::span<const Dimensi
       hdf5::attach(variable, hdf5::open(file, target.path()), first++);
       continue;
     }
-    const hdf5::Datatype text = hdf5::text_type(hdf5::width_of(dimension.names));
     const hsize_t shape[1] = {dimension.length()};
-    NewScale scale{hdf5::create(file, target, dimension.names.empty() ? H5T_IEEE_F64LE : text.id(), dimension.units,
-                                dimension.long_name, shape),
-                   dimension};
+    const bool is_of_texts = !dimension.names.empty();
+    NewScale scale{is_of_texts
+                       ? hdf5::create_texts(file, target, dimension.units, dimension.long_name, dimension.names)
+                       : hdf5::create(file, target, H5T_IEEE_F64LE, dimension.units, dimension.long_name, shape),
+                   dimension.values};
     hdf5::make_dimension_scale(scale.dataset, target.name);
     hdf5::attach(variable, scale.dataset, first++);
-    created.push_back(std::move(scale));
-  }
-}
-
-void write_all(const NewScale& scale) {
-  const Dimension& dimension = scale.dimension;
-  if (dimension.names.empty()) {
-    hdf5::write_all(scale.dataset, dimension.values);
-  } else {
-    hdf5::write_all(scale.dataset, hdf5::TextColumn(dimension.names, hdf5::width_of(dimension.names)));
+    if (!is_of_texts) created.push_back(std::move(scale));
   }
 }
 

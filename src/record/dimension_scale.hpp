@@ -12,10 +12,10 @@
 
 namespace bathline {
 
-/// A scale that has been created, but whose values have not yet been written by one process.
+/// A scale of numbers that has been created, but whose values have not yet been written by one process.
 struct NewScale {
   hdf5::Dataset dataset;
-  Dimension dimension;
+  std::vector<double> values;
 };
 
 /// Throws std::logic_error if `target` exists already, if a dimension is named like it or twice (xarray then loses
@@ -24,11 +24,8 @@ struct NewScale {
 std::int64_t require_new(hid_t file, const hdf5::DatasetPath& target, std::span<const Dimension> dimensions);
 
 /// Attaches the scales of the dimensions to `variable` of `group`, from number `first` on. Those that `group` does not
-/// have are created and added to `created`.
+/// have are created; those of numbers are added to `created`.
 void attach_scales(hid_t file, const std::string& group, std::span<const Dimension> dimensions,
                    const hdf5::Dataset& variable, unsigned first, std::vector<NewScale>& created);
-
-/// For one process.
-void write_all(const NewScale& scale);
 
 }  // namespace bathline

@@ -3,7 +3,6 @@
 #include "record/hdf5_layout.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 namespace bathline::hdf5 {
 
@@ -52,9 +51,9 @@ Attribute replace_attribute(hid_t object, const std::string& name, hid_t type) {
       check(H5Acreate2(object, name.c_str(), type, scalar.id(), H5P_DEFAULT, H5P_DEFAULT), "creating an attribute"));
 }
 
-Datatype utf8_text(std::size_t size) {
+Datatype utf8_text() {
   Datatype type(check(H5Tcopy(H5T_C_S1), "creating a text type"));
-  check(H5Tset_size(type.id(), size), "creating a text type");
+  check(H5Tset_size(type.id(), H5T_VARIABLE), "creating a text type");
   check(H5Tset_cset(type.id(), H5T_CSET_UTF8), "creating a text type");
   return type;
 }
@@ -97,7 +96,7 @@ Group ensure_group(hid_t file, const std::string& path) {
 }
 
 void write_attribute(hid_t object, const std::string& name, const std::string& value) {
-  const Datatype type = utf8_text(H5T_VARIABLE);
+  const Datatype type = utf8_text();
   const Attribute attribute = replace_attribute(object, name, type.id());
   const char* text = value.c_str();
   check(H5Awrite(attribute.id(), type.id(), &text), "writing an attribute");
@@ -132,10 +131,8 @@ Dataset create(hid_t group, const std::string& name, hid_t type, std::span<const
                                   ? H5Screate(H5S_SCALAR)
                                   : H5Screate_simple(static_cast<int>(shape.size()), shape.data(), max_shape.data()),
                               "creating a dataspace"));
-  Dataset variable(check(H5Dcreate2(group, name.c_str(), type, space.id(), H5P_DEFAULT, properties.id(), H5P_DEFAULT),
-                         "creating a variable"));
-  if (H5Tget_class(type) == H5T_STRING) write_attribute(variable.id(), "_Encoding", std::string("utf-8"));
-  return variable;
+  return Dataset(check(H5Dcreate2(group, name.c_str(), type, space.id(), H5P_DEFAULT, properties.id(), H5P_DEFAULT),
+                       "creating a variable"));
 }
 
 Dataset create(hid_t file, const DatasetPath& target, hid_t type, const std::string& units,
@@ -143,6 +140,34 @@ Dataset create(hid_t file, const DatasetPath& target, hid_t type, const std::str
   Dataset variable = create(ensure_group(file, target.group).id(), target.name, type, shape, chunk);
   describe(variable.id(), units, long_name);
   return variable;
+}
+
+Dataset create_texts(hid_t file, const DatasetPath& target, const std::string& units, const std::string& long_name,
+                     std::span<const std::string> texts) {
+  const PropertyList access(check(H5Pcreate(H5P_FILE_ACCESS), "creating properties"));
+  check(H5Pset_fapl_core(access.id(), 1 << 16, false), "choosing a file in memory");
+  check(H5Pset_libver_bounds(access.id(), H5F_LIBVER_V110, H5F_LIBVER_V110), "choosing the format");
+  const File memory(check(H5Fcreate("texts", H5F_ACC_TRUNC, H5P_DEFAULT, access.id()), "creating a file in memory"));
+  std::vector<const char*> pointers;
+  for (const std::string& text : texts) pointers.push_back(text.c_str());
+  const Datatype type = utf8_text();
+  const char* name = target.name.c_str();
+  {
+    const Dataset list(check(
+        H5Dcreate2(memory.id(), name, type.id(), memory_of(texts.size()).id(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+        "creating a variable"));
+    describe(list.id(), units, long_name);
+    check(H5Dwrite(list.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, pointers.data()), "writing");
+  }
+  check(H5Ocopy(memory.id(), name, ensure_group(file, target.group).id(), name, H5P_DEFAULT, H5P_DEFAULT), "writing");
+  return open(file, target.path());
+}
+
+std::int64_t bytes_of(std::span<const std::string> texts) {
+  constexpr std::int64_t reference = 16, heap_object = 24;
+  std::int64_t bytes = 0;
+  for (const std::string& text : texts) bytes += reference + heap_object + static_cast<std::int64_t>(text.size());
+  return bytes;
 }
 
 void make_dimension_scale(const Dataset& variable, const std::string& name) {
@@ -189,30 +214,6 @@ void write_part(const Dataset& variable, std::span<const hsize_t> start, std::sp
   if (together == Together::yes)
     check(H5Pset_dxpl_mpio(transfer.id(), H5FD_MPIO_COLLECTIVE), "choosing collective writing");
   check(H5Dwrite(variable.id(), H5T_NATIVE_DOUBLE, memory.id(), file_space.id(), transfer.id(), values.data()),
-        "writing");
-}
-
-TextColumn::TextColumn(std::span<const std::string> texts, std::size_t width)
-    : width(width), bytes(texts.size() * width, '\0') {
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    std::memcpy(bytes.data() + i * width, texts[i].data(), std::min(texts[i].size(), width));
-  }
-}
-
-std::size_t width_of(std::span<const std::string> texts) {
-  std::size_t width = 1;
-  for (const auto& text : texts) width = std::max(width, text.size());
-  return width;
-}
-
-Datatype text_type(std::size_t width) {
-  Datatype type = utf8_text(width);
-  check(H5Tset_strpad(type.id(), H5T_STR_NULLPAD), "creating a text type");
-  return type;
-}
-
-void write_all(const Dataset& variable, const TextColumn& texts) {
-  check(H5Dwrite(variable.id(), text_type(texts.width).id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, texts.bytes.data()),
         "writing");
 }
 

@@ -40,14 +40,20 @@ void write_attribute(hid_t object, const std::string& name, double value);
 void describe(hid_t object, const std::string& units, const std::string& long_name);
 
 /// Creates a variable of the given shape; an empty shape makes a scalar. With `chunk` its first dimension is
-/// unlimited. The values are not initialised: code that extends a variable must write the new rows. Texts are marked so
-/// that xarray decodes them to str.
+/// unlimited. The values are not initialised: code that extends a variable must write the new rows.
 Dataset create(hid_t group, const std::string& name, hid_t type, std::span<const hsize_t> shape,
                std::span<const hsize_t> chunk = {});
 
 /// The same in the group of `target`, which is created if it is missing, with the attributes of `describe`.
 Dataset create(hid_t file, const DatasetPath& target, hid_t type, const std::string& units,
                const std::string& long_name, std::span<const hsize_t> shape, std::span<const hsize_t> chunk = {});
+
+/// The same of a list of texts, with its values. They have variable length, which every reader of HDF5 and netCDF knows
+/// and MPI-IO cannot write: each rank, of which all have the same texts, copies them from a file in its memory.
+Dataset create_texts(hid_t file, const DatasetPath& target, const std::string& units, const std::string& long_name,
+                     std::span<const std::string> texts);
+/// The bytes that texts take in a file.
+std::int64_t bytes_of(std::span<const std::string> texts);
 
 /// Makes `variable` the dimension scale called `name`.
 void make_dimension_scale(const Dataset& variable, const std::string& name);
@@ -68,16 +74,5 @@ void write_all(const Dataset& variable, std::span<const double> values);
 enum class Together { no, yes };
 void write_part(const Dataset& variable, std::span<const hsize_t> start, std::span<const hsize_t> count,
                 std::span<const double> values, Together together);
-
-/// Texts of one fixed width, because parallel HDF5 cannot write data of variable length.
-struct TextColumn {
-  TextColumn(std::span<const std::string> texts, std::size_t width);
-  std::size_t width;
-  std::vector<char> bytes;
-};
-/// The largest length of `texts`; at least 1, because HDF5 has no texts of width 0.
-std::size_t width_of(std::span<const std::string> texts);
-Datatype text_type(std::size_t width);
-void write_all(const Dataset& variable, const TextColumn& texts);
 
 }  // namespace bathline::hdf5

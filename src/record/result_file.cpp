@@ -60,23 +60,23 @@ void ResultFile::attribute(const std::string& name, double value, const std::str
 
 namespace {
 
-/// Creates a variable of fixed shape; `write` gives it rank 0's values, which take `bytes`.
-void write_variable(OpenFile& file, const hdf5::DatasetPath& target, hid_t type, const Variable& variable,
-                    std::span<const Dimension> dimensions, std::int64_t bytes,
+/// Creates a variable over dimensions on all ranks by `create`; `write` gives it rank 0's values. Both take `bytes`.
+void write_variable(OpenFile& file, const hdf5::DatasetPath& target, std::span<const Dimension> dimensions,
+                    std::int64_t bytes, const std::function<hdf5::Dataset()>& create,
                     const std::function<void(const hdf5::Dataset&)>& write) {
-  std::vector<hsize_t> shape;
-  for (const auto& dimension : dimensions) shape.push_back(dimension.length());
-  for (const hsize_t length : shape) bytes += static_cast<std::int64_t>(length) * 8;
+  for (const auto& dimension : dimensions) {
+    bytes += static_cast<std::int64_t>(dimension.values.size()) * 8 + hdf5::bytes_of(dimension.names);
+  }
   const std::string operation = "creating " + target.path();
   file.reserve(operation, bytes);
   std::vector<NewScale> scales;
   hdf5::Dataset dataset;
   file.run_collectively(operation, [&] {
-    dataset = hdf5::create(file.id(), target, type, variable.units, variable.long_name, shape);
+    dataset = create();
     attach_scales(file.id(), target.group, dimensions, dataset, 0, scales);
   });
   file.on_root("writing " + target.path(), [&] {
-    for (const auto& scale : scales) write_all(scale);
+    for (const auto& scale : scales) hdf5::write_all(scale.dataset, scale.values);
     write(dataset);
   });
 }
@@ -91,7 +91,13 @@ void ResultFile::array(const std::string& group, const Variable& variable, std::
   const bool complete = !file.communicator().is_root() || static_cast<std::int64_t>(values.size()) == expected;
   if (!file.communicator().broadcast(complete))
     throw std::logic_error(target.path() + ": the number of values does not match the shape");
-  write_variable(file, target, variable.is_flag ? H5T_STD_I8LE : H5T_IEEE_F64LE, variable, dimensions, expected * 8,
+  std::vector<hsize_t> shape;
+  for (const auto& dimension : dimensions) shape.push_back(dimension.length());
+  const auto create = [&] {
+    return hdf5::create(file.id(), target, variable.is_flag ? H5T_STD_I8LE : H5T_IEEE_F64LE, variable.units,
+                        variable.long_name, shape);
+  };
+  write_variable(file, target, dimensions, expected * 8, create,
                  [&](const hdf5::Dataset& dataset) { hdf5::write_all(dataset, values); });
 }
 
@@ -107,15 +113,17 @@ const std::string& ResultFile::undetermined() const { return state_->undetermine
 void ResultFile::texts(const std::string& group, const std::string& name, const std::string& dimension,
                        std::span<const std::string> values, const std::string& long_name) {
   OpenFile& file = open_file(state_->file);
+  const Communicator& ranks = file.communicator();
   const auto target = hdf5::dataset_path(group, name);
-  std::int64_t size[2] = {static_cast<std::int64_t>(values.size()), static_cast<std::int64_t>(hdf5::width_of(values))};
-  file.communicator().broadcast(std::span<std::int64_t>(size));
-  const auto width = static_cast<std::size_t>(size[1]);
-  const Dimension along[] = {counted_dimension(dimension, static_cast<std::size_t>(size[0]), dimension)};
+  std::vector<std::string> texts(values.begin(), values.end());
+  auto count = static_cast<std::int64_t>(texts.size());
+  ranks.broadcast(std::span<std::int64_t>(&count, 1));
+  texts.resize(static_cast<std::size_t>(count));
+  for (std::string& text : texts) text = ranks.broadcast(text);
+  const Dimension along[] = {counted_dimension(dimension, texts.size(), dimension)};
   require_new(file.id(), target, along);
-  const hdf5::Datatype type = hdf5::text_type(width);
-  write_variable(file, target, type.id(), {name, "1", long_name, {}}, along, size[0] * size[1],
-                 [&](const hdf5::Dataset& dataset) { hdf5::write_all(dataset, hdf5::TextColumn(values, width)); });
+  const auto create = [&] { return hdf5::create_texts(file.id(), target, "1", long_name, texts); };
+  write_variable(file, target, along, hdf5::bytes_of(texts), create, [](const hdf5::Dataset&) {});
 }
 
 void ResultFile::numbers(const std::string& path, std::span<const double> values) {

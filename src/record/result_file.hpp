@@ -133,8 +133,8 @@ class ResultFile {
               double value, bool may_be_undefined = false);
   /// The paths of the scalars that could not be determined, separated by commas, on rank 0.
   const std::string& undetermined() const;
-  /// Writes rank 0's list of texts along `dimension`, as UTF-8 of the width of the longest one (parallel HDF5 cannot
-  /// write data of variable length); xarray reads str, h5py bytes, or str by `.asstr()`. @note Collective.
+  /// Writes rank 0's list of texts along `dimension`, as UTF-8 of variable length; xarray reads str, h5py bytes, or str
+  /// by `.asstr()`. @note Collective.
   void texts(const std::string& group, const std::string& name, const std::string& dimension,
              std::span<const std::string> values, const std::string& long_name);
 

@@ -238,17 +238,25 @@ std::vector<std::string> ResultReader::read_texts(const std::string& path) const
     const auto variable = state_->open(path);
     const hdf5::Datatype type(hdf5::check(H5Dget_type(variable.id()), "reading a type"));
     if (H5Tget_class(type.id()) != H5T_STRING) throw hdf5::Failure("it does not hold texts");
-    if (hdf5::check(H5Tis_variable_str(type.id()), "reading a type") > 0) {
-      throw hdf5::Failure("it holds texts of variable length, which bathline does not write");
-    }
     const std::size_t width = H5Tget_size(type.id());
     require_stored(variable, width);
     const std::size_t count = product(hdf5::shape_of(variable));
-    std::string bytes(width * count, '\0');
-    if (count > 0) {
-      hdf5::check(H5Dread(variable.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()), "reading");
-    }
     std::vector<std::string> texts;
+    if (count == 0) return texts;
+    const auto read = [&](void* values) {
+      hdf5::check(H5Dread(variable.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values), "reading");
+    };
+    if (hdf5::check(H5Tis_variable_str(type.id()), "reading a type") > 0) {
+      std::vector<char*> pointers(count, nullptr);
+      read(pointers.data());
+      for (const char* text : pointers) texts.emplace_back(text == nullptr ? "" : text);
+      const hdf5::Dataspace space(hdf5::check(H5Dget_space(variable.id()), "reading a shape"));
+      H5Dvlen_reclaim(type.id(), space.id(), H5P_DEFAULT, pointers.data());
+      return texts;
+    }
+    // Older results have texts of fixed width.
+    std::string bytes(width * count, '\0');
+    read(bytes.data());
     for (std::size_t i = 0; i < count; ++i) {
       const std::string padded = bytes.substr(i * width, width);
       texts.push_back(padded.substr(0, padded.find('\0')));

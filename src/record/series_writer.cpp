@@ -211,7 +211,7 @@ SeriesWriter ResultFile::series(const SeriesLayout& layout) {
     for (const auto& variable : layout.variables) add(target_of(variable), variable, dimensions_of(layout, variable));
   });
   file.on_root("writing the dimensions of " + layout.group, [&] {
-    for (const auto& scale : scales) write_all(scale);
+    for (const auto& scale : scales) hdf5::write_all(scale.dataset, scale.values);
   });
   return writer;
 }

@@ -243,7 +243,7 @@ def variables(path, skip=("claims",)):
 
     def visit(name, node):
         if isinstance(node, h5py.Dataset) and name.split("/")[0] not in skip:
-            data[name] = node[()]
+            data[name] = node.asstr()[()].astype(str) if h5py.check_string_dtype(node.dtype) else node[()]
 
     with h5py.File(path, "r") as file:
         file.visititems(visit)

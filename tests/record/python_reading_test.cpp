@@ -71,6 +71,9 @@ TEST(MpiPythonReading, H5pyAndXarraySeeNamesDimensionsAndTexts) {
   file.array("convergence", {"error_q", "m", "error", {}}, step, std::vector<double>{1, 2, 3});
   file.array("convergence", {"midpoint/order_q", "1", "order", {}}, {}, std::vector<double>{2});
   file.texts("convergence", "label", "method", std::vector<std::string>{"Størmer-Verlet", "b", ""}, "label");
+  file.array("convergence", {"heat", "J", "heat", {}},
+             std::vector<Dimension>{{"environment", {}, "1", "environment", {"bath", "größer"}}},
+             std::vector<double>{4, 5});
   file.texts("convergence", "letter", "method", std::vector<std::string>{"a", "b", "c"}, "letter");
   file.close();
   Outcome outcome;
