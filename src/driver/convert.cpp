@@ -16,6 +16,7 @@
 #include "driver/experiment.hpp"
 #include "driver/prepared_run.hpp"
 #include "driver/on_root.hpp"
+#include "model/attach_key.hpp"
 #include "model/kernels/conversion.hpp"
 #include "model/kernels/adaptive_quadrature.hpp"
 #include "model/kernels/kernel_input.hpp"
@@ -77,7 +78,9 @@ void require_valid_file_paths(const Recipe& recipe, std::size_t index, const fs:
 
 /// How the environment of a section is attached, as TOML.
 std::string attachment_keys(const Section& section) {
-  if (section.holds<long>("attach")) return fmt::format("attach = {}\n", section.integer("attach"));
+  if (section.has("attach") && attached_particles(section).size() == 1) {
+    return fmt::format("attach = {}\n", attached_particles(section).front());
+  }
   if (!section.has("couple")) return "";
   const bool is_single = section.holds<std::string>("couple");
   std::string formulas, numbers;

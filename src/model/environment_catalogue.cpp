@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/attach_key.hpp"
 #include "model/formula/scope.hpp"
 #include "model/line/nonlinear_line.hpp"
 
@@ -39,10 +40,20 @@ std::optional<int> read_particle(const Section& section, long particle, const Pa
   return std::nullopt;
 }
 
+std::vector<long> attached_particles(const Section& section) {
+  if (section.holds<long>("attach")) return {section.integer("attach")};
+  return section.integers("attach");
+}
+
+Parameter attach_key(std::string doc) {
+  Parameter parameter = optional("attach", ValueType::integers, "", std::move(doc));
+  parameter.alternative_types = {ValueType::integer};
+  return parameter;
+}
+
 Parameter attach_parameter(std::string doc) {
-  return optional(
-      "attach", ValueType::integer, "",
-      std::move(doc) + ", or from the end if negative: -1 is the last; default: 0, or what `couple` states");
+  return attach_key(std::move(doc) +
+                    ", or from the end if negative: -1 is the last; default: 0, or what `couple` states");
 }
 
 std::optional<Attachment> read_couple(const Section& section, const ParticleSystem& system, Mistakes& mistakes) {
@@ -126,8 +137,14 @@ std::optional<Attachment> read_attachment(const Section& section, const Particle
   if (section.has("around")) {
     mistakes.add(section.where("around"), "`around` is a value of `couple`, and there is none; leave it out");
   }
-  const std::optional<int> particle =
-      read_particle(section, section.has("attach") ? section.integer("attach") : 0, system, mistakes);
+  const std::vector<long> given = section.has("attach") ? attached_particles(section) : std::vector<long>{0};
+  if (given.size() != 1) {
+    mistakes.add(section.where("attach"),
+                 fmt::format("`attach` names {} particles, but this environment is attached to one, such as 0 or [0]",
+                             given.size()));
+    return std::nullopt;
+  }
+  const std::optional<int> particle = read_particle(section, given.front(), system, mistakes);
   if (!particle) return std::nullopt;
   return Attachment({{*particle, 1.0}}, system.axes);
 }

@@ -23,6 +23,7 @@
 #include <set>
 
 #include "formula/program.hpp"
+#include "model/attach_key.hpp"
 #include "model/environment_catalogue.hpp"
 #include "model/formula/index_formula.hpp"
 #include "model/formula/scope.hpp"
@@ -170,7 +171,7 @@ std::optional<Attachment> read_difference(const Section& section, const Particle
                  "single particle");
     return std::nullopt;
   }
-  const std::vector<long> ends = section.has("attach") ? section.integers("attach") : std::vector<long>{0, 1};
+  const std::vector<long> ends = section.has("attach") ? attached_particles(section) : std::vector<long>{0, 1};
   std::optional<int> head, far;
   if (ends.size() == 2) {
     head = read_particle(section, ends[0], system, mistakes);
@@ -324,9 +325,8 @@ EnvironmentKind spring_inerter_line_kind() {
                        "force k (u_1 - u_0) on the first particle, its opposite on the second",
            .source = "limebeer2020, eqs. (15)-(20)",
            .keywords = {"transparent boundary", "semi-infinite line"},
-           .parameters = line_parameters(optional("attach", ValueType::integers, "",
-                                                  "indices of the two particles [head, far], from 0, or from the end "
-                                                  "if negative; default: [0, 1], or what `couple` states"),
+           .parameters = line_parameters(attach_key("indices of the two particles [head, far], from 0, or from the end "
+                                                    "if negative; default: [0, 1], or what `couple` states"),
                                          "b", "inertance of each site", "k"),
            .notes = "Damps the relative motion of the two by D = sqrt(k b) until the echo at t_r = 2 sites sqrt(b/k). "
                     "Displacements of its sites are relative to the second particle."},

@@ -42,7 +42,7 @@ struct Parameter {
   /// parameters of that entry are the other keys.
   std::string catalogue_name = {};
   std::shared_ptr<const std::vector<CatalogueEntry>> kinds = {};  ///< these entries, set when the schema is assembled
-  /// Types that are allowed besides `type`: `number`, `text` (one of `choices`, if there are any), `numbers` or
+  /// Types that are allowed besides `type`: `integer`, `number`, `text` (one of `choices`, if any), `numbers` or
   /// `texts`.
   std::vector<ValueType> alternative_types = {};
 };

@@ -31,6 +31,7 @@ ValueType TomlReader::type_of(const toml::node& node, const Parameter& parameter
     const toml::array* list = node.as_array();
     const bool is_number = is_mostly_number && values_.is_expression(node);
     const bool fits = (type == ValueType::number && node.is_number()) ||
+                      (type == ValueType::integer && list == nullptr) ||
                       (type == ValueType::text && node.is_string() && !is_number) ||
                       (type == ValueType::numbers && list != nullptr) ||
                       (type == ValueType::texts && list != nullptr && list->is_homogeneous<std::string>());

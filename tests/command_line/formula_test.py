@@ -7,7 +7,7 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 
 from oracles import exact_path
-from program import FolderTest, ask, changed
+from program import OSCILLATOR, FolderTest, ask, changed
 
 HENON_HEILES = {
     "title": "Henon and Heiles, typed",
@@ -192,6 +192,29 @@ class FormulaTest(FolderTest):
             self.assert_code(outcome, code)
             if code:
                 self.assert_said_once(outcome, 'couple: has no value at the end of the run, t = 10: table("short.dat", 10)')
+
+    def test_attach_is_a_number_or_a_list(self):
+        kinds = [
+            {"kind": "damper", "damping": 0.2},
+            {"kind": "memory", "stiffness": [0.5], "rate": [0.7]},
+            {"kind": "heat-bath", "oscillators": 9, "damping": 0.3, "omega_max": 5.0},
+            {"kind": "spring-mass-line", "sites": 9, "M": 0.1, "lambda": 1.0},
+            {"kind": "nonlinear-line", "sites": 9, "M": 0.1, "far_end": "free", "potential.kind": "harmonic", "potential.k": 1.0},
+        ]
+        leapfrog = [{"method": "leapfrog", "on": "closed", "name": "closed"}]
+        for kind in kinds:
+            with self.subTest(kind["kind"]):
+                recipe = lambda attach, kind=kind: changed(OSCILLATOR, environments=[kind | {"attach": attach}], integrators=leapfrog)  # noqa: E731
+                ends = []
+                for attach in (0, [0], -1, [-1]):
+                    self.assert_code(self.run_recipe(recipe(attach)), 0)
+                    ends.append((self.folder / "result.h5").rename(self.folder / f"attached-{len(ends)}.h5"))
+                for other in ends[1:]:
+                    self.assert_same_bits(ends[0], other)
+                for attach in ([], [0, 0, 0], [0.5], 0.5, 1, [1]):
+                    self.assert_mistake(recipe(attach), "attach")
+                if kind["kind"] != "nonlinear-line":
+                    self.assert_mistake(recipe([0, 0]), "`attach` names 2 particles, .* one")
 
     def test_open_runs_say_that_they_leave_out_the_start_of_a_line(self):
         line = DRIVEN["environments"][0] | {"w0": "exp(-i)", "v0": "0.1"}

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/attach_key.hpp"
 #include "model/environment_catalogue.hpp"
 #include "model/formula/index_formula.hpp"
 #include "model/line/nonlinear_line.hpp"
@@ -27,7 +28,7 @@ std::optional<std::vector<int>> read_ends(const Section& section, const Particle
                  fmt::format("`{}`: a nonlinear-line ends at particles, which `attach` names", key));
     return std::nullopt;
   }
-  const std::vector<long>& given = section.integers("attach");
+  const std::vector<long> given = attached_particles(section);
   if (given.empty() || given.size() > 2) {
     mistakes.add(
         section.where("attach"),
@@ -163,6 +164,10 @@ EnvironmentKind nonlinear_line_kind() {
                               "mass of each site, or a formula in the site's index `i`, from 0, and the number `n` of "
                               "sites, or a list, which is repeated along the chain",
                               Bound::positive);
+  Parameter attach = attach_key(
+      "indices of the particles at the two ends, from 0, or from the end if negative; [0, 0] is a ring, and [0] begins "
+      "at one particle and ends at `far_end`");
+  attach.default_value = "[0, 1]";
   masses.alternative_types = {ValueType::text, ValueType::numbers};
   Parameter sites = required("sites", ValueType::integer, "", "number of sites N", Bound::positive);
   sites.is_size = true;
@@ -193,10 +198,7 @@ EnvironmentKind nonlinear_line_kind() {
        .source = "fermi1955; toda1967; nesterenko1984; dhar2008",
        .keywords = {"fermi-pasta-ulam", "fput", "fpu", "phi4", "toda lattice", "granular chain", "anharmonic chain",
                     "fourier's law", "soliton"},
-       .parameters = {defaulted("attach", ValueType::integers, "", "[0, 1]",
-                                "indices of the particles at the two ends, from 0, or from the end if negative; [0, 0] "
-                                "is a ring, and [0] begins at one particle and ends at `far_end`"),
-                      sites, masses, springs, held,
+       .parameters = {attach, sites, masses, springs, held,
                       choice(
                           "far_end", {"fixed", "free", "matched"},
                           "of a chain from one particle: what is behind its last site, \"fixed\" where absent; "
