@@ -48,6 +48,25 @@ residual = 1e-9
 
 double result(const RunStudy& study, const std::string& name) { return study.value("optimal-control/run/" + name); }
 
+// The start and the end alone: (v T - 1)^2 + v^2/10 is least at v = T/(T^2 + 1/10), and v T = 1 after the time 1/v.
+TEST(MpiOptimalControl, NeedsNoControl) {
+  const auto without = [](std::string text) {
+    const std::size_t begin = text.find("[[controls]]");
+    return text.erase(begin, text.find("[time]") - begin);
+  };
+  for (const double end : {1.0, 2.5}) {
+    const RunStudy start(without(particle("final_cost = \"(x - 1)^2 + x_dot^2/10\"\nfree_start = [\"x_dot\"]", end)));
+    EXPECT_NEAR(result(start, "start_x_dot"), end / (end * end + 0.1), 1e-8);
+  }
+  std::string moving = without(particle("final_cost = \"(x - 1)^2\"\nend_bounds = [0.1, 9.0]"));
+  const RunStudy run(moving.replace(moving.find("q0 ="), 0, "v0 = [0.5]\n"));
+  EXPECT_NEAR(result(run, "end"), 2.0, 1e-6);
+  EXPECT_THAT(report_of(without(particle("final_cost = \"x\""))), HasSubstr("`free_start`"));
+  EXPECT_THAT(report_of(without(particle("final_cost = \"x\"\nfree_start = [\"x_dot\"]\nstep_sizes = [0.05, 0.025]\n"
+                                         "reference = \"run\""))),
+              HasSubstr("step_sizes"));
+}
+
 // u = 6 - 12 t; constant pieces of length h cost 6/(1 - h^2): the sums of (k + 1/2)^2 h^3, by hand.
 TEST(MpiOptimalControl, MeetsValuesAndFormulasAtTheEnd) {
   const RunStudy values(particle("running_cost = \"u^2/2\"\nend = { x = 1.0, x_dot = 0.0 }"));

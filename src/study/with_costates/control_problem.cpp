@@ -21,16 +21,16 @@ ControlProblem::ControlProblem(const Experiment& experiment, const Case& this_ca
       plan_(plan),
       tasks_(tasks),
       run_(experiment, this_case, plan.cost, every),
-      numbers_(controls_of(experiment.system())->numbers().size()) {
+      numbers_(controls()->numbers().size()) {
   if (plan.free_end) run_.differentiate_by_end();
-  const auto drive = controls_of(experiment.system())->with(side_of(this_case.scheme));
-  const ControlledDrive& controls = *drive;
+  if (numbers_ == 0) return;
+  const auto drive = controls()->with(side_of(this_case.scheme));
   VectorXd weights = VectorXd::Zero(numbers_);
-  const VectorXd ones = VectorXd::Ones(static_cast<Index>(controls.controls().size()));
+  const VectorXd ones = VectorXd::Ones(static_cast<Index>(drive->controls().size()));
   for (std::int64_t step = 0; step < this_case.steps; ++step) {
     for (const StepPoint& point : points_of_step(this_case.scheme)) {
       const double weight = point.weight * this_case.step;
-      controls.pull_back((static_cast<double>(step) + point.node) * this_case.step, weight * ones, weights);
+      drive->pull_back((static_cast<double>(step) + point.node) * this_case.step, weight * ones, weights);
     }
   }
   // Numbers without any effect, such as that at the start where no force is evaluated, stay where they are.
@@ -39,12 +39,12 @@ ControlProblem::ControlProblem(const Experiment& experiment, const Case& this_ca
 
 VectorXd ControlProblem::start(int index) const {
   const ParticleSystem& system = experiment_.system();
-  const ControlledDrive& controls = *controls_of(system);
+  const auto drive = controls();
   VectorXd unknowns(size());
-  unknowns.head(numbers_) = controls.numbers();
+  unknowns.head(numbers_) = drive->numbers();
   const RngKey key = streams::convergence_starts.key(experiment_.seed(), static_cast<std::uint32_t>(index));
   Index first = 0;
-  for (const Control& control : controls.controls()) {
+  for (const Control& control : drive->controls()) {
     // Splines of few random numbers: rough controls are no better starts than none.
     const SplineBasis rough(3, 4, control.basis.end());
     VectorXd bumps(rough.size());
@@ -73,7 +73,7 @@ Bounds ControlProblem::bounds() const {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   Bounds bounds{VectorXd::Constant(size(), -infinity), VectorXd::Constant(size(), infinity)};
   Index first = 0;
-  for (const Control& control : controls_of(experiment_.system())->controls()) {
+  for (const auto drive = controls(); const Control& control : drive->controls()) {
     const Index count = control.numbers.size();
     bounds.lower.segment(first, count) = control.lower * scale_.segment(first, count);
     bounds.upper.segment(first, count) = control.upper * scale_.segment(first, count);
@@ -98,9 +98,15 @@ VectorXd ControlProblem::scaled(const VectorXd& unknowns) const {
   return x;
 }
 
+std::shared_ptr<const ControlledDrive> ControlProblem::controls() const {
+  const ParticleSystem& system = experiment_.system();
+  if (auto drive = controls_of(system)) return drive;
+  return std::make_shared<ControlledDrive>(static_cast<int>(system.size()), system.drive, std::vector<Control>());
+}
+
 std::shared_ptr<const ControlledDrive> ControlProblem::controls_with(const VectorXd& x) const {
-  const auto controls = controls_of(experiment_.system())->with(VectorXd(x.head(numbers_).cwiseQuotient(scale_)));
-  return plan_.free_end ? controls->lasting(end_of(x)) : controls;
+  const auto drive = controls()->with(VectorXd(x.head(numbers_).cwiseQuotient(scale_)));
+  return plan_.free_end ? drive->lasting(end_of(x)) : drive;
 }
 
 double ControlProblem::end_of(const VectorXd& x) const {
@@ -171,7 +177,7 @@ std::optional<Failure> ControlProblem::run_at(const SearchPoint& point) {
 std::optional<Failure> ControlProblem::run() {
   has_run_ = true;
   ParticleSystem system = experiment_.system();
-  system.drive = controls_with(x_);
+  if (numbers_ > 0) system.drive = controls_with(x_);
   for (Index i = 0; i < starts(); ++i) {
     const Index variable = plan_.free_start[static_cast<std::size_t>(i)].variable;
     (variable < system.size() ? system.q0[variable] : system.v0[variable - system.size()]) = x_[numbers_ + i];

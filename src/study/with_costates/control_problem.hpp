@@ -62,6 +62,8 @@ class ControlProblem final : private ConstrainedFunction {
   double value(const Eigen::VectorXd& x, Eigen::VectorXd& constraints) override;
   void gradient(const Eigen::VectorXd& weights, Eigen::VectorXd& slopes) override;
 
+  /// Those of the system; none where only the start or the end is free.
+  std::shared_ptr<const ControlledDrive> controls() const;
   Eigen::Index starts() const { return static_cast<Eigen::Index>(plan_.free_start.size()); }
   Bounds bounds() const;
   /// What rank 0 asks all ranks for: x after 0, the cost and the errors of the conditions; weights after 1, the

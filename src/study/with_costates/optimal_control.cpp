@@ -132,7 +132,7 @@ class OptimalControlStudy final : public Study {
 /// where it is not a quadratic function of the controls that has a minimum.
 VectorXd control_of_costate(const ControlPlan& plan, const std::vector<Control>& controls, const PathRecord& record) {
   const auto count = static_cast<Index>(controls.size());
-  if (!plan.cost.running) return {};
+  if (!plan.cost.running || controls.empty()) return {};
   VectorXd slopes;
   const auto slopes_at = [&](const VectorXd& u) {
     plan.cost.running->gradient(plan.cost.variables.at(record.q, record.v, record.time, u), slopes);
@@ -341,8 +341,14 @@ OrderPlan read_orders(const Recipe& recipe, const Experiment& experiment, Mistak
 std::unique_ptr<Study> make_optimal_control(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
   const Section& study = recipe.study;
   if (!controls_of(experiment.system())) {
-    mistakes.add(study.where("kind"), "an optimal-control study needs [[controls]]");
-    return nullptr;
+    const bool is_free = study.has("free_start") || study.has("end_bounds");
+    if (!is_free) {
+      mistakes.add(study.where("kind"),
+                   "nothing is free: give [[controls]], or a start (`free_start`) or an end (`end_bounds`)");
+    } else if (study.has("step_sizes")) {
+      mistakes.add(study.where("step_sizes"), "step_sizes: orders are those of [[controls]], and there are none");
+    }
+    if (!is_free || study.has("step_sizes")) return nullptr;
   }
   check_minimiser_options();
   refuse_without_costates(recipe, experiment, false, mistakes);
