@@ -14,9 +14,11 @@ try:
     from bathline.exceptions import AnalysisError
     from bathline.result_file import RunResult
 except ModuleNotFoundError as missing:
+    package = missing.name.split(".")[0].replace("_", "-")
     print(
-        f"figure: {sys.executable} has no module {missing.name}; on Debian /usr/bin/python3 has it with the package "
-        f"python3-{missing.name}, and BATHLINE_PYTHON names another interpreter",
+        f"figure: {sys.executable} has no module {missing.name}; install it by `pip install {package}`, `conda install -c "
+        f"conda-forge {package}` or, for Debian's /usr/bin/python3, `apt-get install python3-{package}`, or name another "
+        "interpreter by BATHLINE_PYTHON",
         file=sys.stderr,
     )
     sys.exit(2)

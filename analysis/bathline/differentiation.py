@@ -83,7 +83,7 @@ class Problem:
             An array for each name.
         """
         ends = np.cumsum([values.size for values in self._parts.values()])
-        return dict(zip(self._parts, np.split(np.asarray(unknowns, dtype=float), ends[:-1]), strict=True))
+        return dict(zip(self._parts, np.split(np.array(unknowns, dtype=float), ends[:-1]), strict=True))
 
     def cost(self, unknowns: Sequence[float]) -> float:
         """Evaluate the cost.
@@ -138,7 +138,7 @@ class Problem:
         self.close()
 
     def _evaluate(self, unknowns):
-        numbers = np.asarray(unknowns, dtype=float).ravel()
+        numbers = np.array(unknowns, dtype=float).ravel()  # a copy: callers change their arrays in place
         if self._at is not None and np.array_equal(numbers, self._at):
             return
         reply = json.loads(self._execute(["evaluate", *map(repr, numbers.tolist())]))

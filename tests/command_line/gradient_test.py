@@ -57,6 +57,19 @@ class ProblemTest(unittest.TestCase):
         np.testing.assert_array_equal(whole["u"], parts["u"])
         np.testing.assert_array_equal(whole["g"], parts["g"])
 
+    def test_an_array_that_is_changed_in_place_is_a_new_place(self):
+        with bathline.Problem(RECIPE, of=COST) as problem:
+            x = problem.start
+            places = []
+            for _ in range(2):
+                places.append((problem.cost(x), *problem.gradient(x)))
+                problem.split(x)["q0"] *= 0.5  # a copy
+                x *= 0.9
+            np.testing.assert_array_equal(x, 0.9 * (0.9 * problem.start))
+            self.assertEqual(places[0], (problem.cost(problem.start), *problem.gradient(problem.start)))
+            self.assertEqual(places[1], (problem.cost(0.9 * problem.start), *problem.gradient(0.9 * problem.start)))
+            self.assertNotEqual(places[0][0], places[1][0])
+
     def test_mismatch_to_measured_values(self):
         with tempfile.TemporaryDirectory() as folder:
             table = Path(folder) / "data.dat"

@@ -45,7 +45,7 @@ class PlotTest(FolderTest):
         (folder / "h5py.py").write_text('raise ModuleNotFoundError("No module named h5py", name="h5py")\n')
         outcome = run(["plot", self.result], env={"PYTHONPATH": str(folder)})
         self.assert_code(outcome, 2)
-        self.assertRegex(outcome.err, r"figure: \S+ has no module h5py; .*python3-h5py")
+        self.assertRegex(outcome.err, r"figure: \S+ has no module h5py; .*pip install h5py.*conda.*python3-h5py.*BATHLINE_PYTHON")
         self.assertNotIn("Traceback", outcome.err)
 
     def test_a_missing_folder(self):
