@@ -8,10 +8,13 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <limits>
 #include <sstream>
 
 #include "driver/stop_signals.hpp"
+#include "formula/outside_tables.hpp"
 #include "parallel/memory_budget.hpp"
 #include "record/checksum.hpp"
 #include "text/printable_text.hpp"
@@ -108,6 +111,18 @@ Provenance provenance_of(const PreparedRun& prepared, const std::string& recipe,
           .started = utc_now()};
 }
 
+namespace {
+
+/// Where formulas left a table, of the first rank on which they did. @note Collective.
+std::string place_outside_tables(const Communicator& communicator) {
+  const std::string here = take_place_outside_tables();
+  const double first =
+      -communicator.max(here.empty() ? -std::numeric_limits<double>::infinity() : -communicator.rank());
+  return std::isfinite(first) ? communicator.broadcast(here, static_cast<int>(first)) : "";
+}
+
+}  // namespace
+
 int execute_run(const RunContext& context, const PreparedRun& prepared, std::unique_ptr<ResultFile> file,
                 std::unique_ptr<CheckpointReader> from, const Communicator& communicator) {
   Progress progress(context.progress, communicator.is_root());
@@ -141,6 +156,14 @@ int execute_run(const RunContext& context, const PreparedRun& prepared, std::uni
                               printable(fmt::to_string(fmt::join(couples, ", "))));
     }
     if (!formulas.empty()) failure->failure.reason += " (" + formulas + ")";
+    if (const std::string outside = place_outside_tables(communicator); !outside.empty()) {
+      const Case* this_case = prepared.experiment->find_case(failure->name);
+      failure->failure.reason += fmt::format(
+          "; it left a table{}: {}",
+          this_case ? fmt::format(" before t = {:.6g}", static_cast<double>(failure->failure.step) * this_case->step)
+                    : "",
+          outside);
+    }
     file->attribute("failure",
                     fmt::format("{}: step {}: {}", failure->name, failure->failure.step, failure->failure.reason));
   }

@@ -18,6 +18,7 @@
 #include "driver/poincare_section.hpp"
 #include "driver/serialise_state.hpp"
 #include "driver/trajectory_recorder.hpp"
+#include "formula/outside_tables.hpp"
 
 namespace bathline {
 
@@ -124,6 +125,7 @@ class ObserverList {
       const double energy = has_environments ? ledger.total() : ledger.particles;
       const double size = problem.q.norm() + problem.p.norm() + problem.z + energy;
       if (problem.communicator().any(!std::isfinite(size))) return Failure{step, size, "the state is no longer finite"};
+      take_place_outside_tables();  // those that a search left and found back into
       if (recorder_.record(moment, ledger) && section_) section_->flush();
       ledger_monitor_.record(moment, ledger);
       for (Observer* observer : observers_) observer->record(moment, ledger);

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "formula/outside_tables.hpp"
+
 namespace bathline {
 
 namespace {
@@ -83,6 +85,15 @@ std::vector<std::array<double, 4>> pieces_of(const Table& table) {
   return pieces;
 }
 
+/// The last finite place outside of a table.
+struct Place {
+  double number = 0.0, x = 0.0;
+};
+Place& place_outside() {
+  static Place place;
+  return place;
+}
+
 /// Not locked: the table exists as long as what contains its number.
 const Table*& table_of(double number) { return tables()[static_cast<std::size_t>(number) / derivatives]; }
 
@@ -117,8 +128,10 @@ double table_value(double number, double x) {
   const std::size_t last = table.knots.size() - 1;
   const double first_interval = table.knots[1] - table.knots[0],
                last_interval = table.knots[last] - table.knots[last - 1];
-  if (!(x >= table.knots[0] - first_interval && x <= table.knots[last] + last_interval))
+  if (!(x >= table.knots[0] - first_interval && x <= table.knots[last] + last_interval)) {
+    if (std::isfinite(x)) place_outside() = {number, x};
     return std::numeric_limits<double>::quiet_NaN();
+  }
   const auto next = std::upper_bound(table.knots.begin() + 1, table.knots.end() - 1, x);
   const auto piece = static_cast<std::size_t>(next - table.knots.begin()) - 1;
   const auto [a, b, c, d] = table.pieces[piece];
@@ -144,6 +157,12 @@ std::string table_text(double number, double x) {
   const Table& table = *table_of(number);
   return fmt::format("table(\"{}\", {}), a table from {} to {}", table.name, x, table.knots.front(),
                      table.knots.back());
+}
+
+std::string take_place_outside_tables() {
+  const auto [number, x] = std::exchange(place_outside(), {});
+  const bool is_there = number != 0.0 && table_of(number) != nullptr;
+  return is_there ? table_text(number, x) : "";
 }
 
 }  // namespace bathline

@@ -183,6 +183,25 @@ class FormulaTest(FolderTest):
             self.assertEqual(outcome.err.count("\n"), 1, outcome.err)
             self.assertRegex(outcome.err, "recipe.toml:.*" + message)
 
+    def test_a_motion_that_leaves_a_table_says_where(self):
+        # x = t^2/2 leaves [-1, 1], with an interval more at both ends, at the time 1.7.
+        (self.folder / "slope.dat").write_text("".join(f"{x / 4} {-x / 4}\n" for x in range(-4, 5)))
+        recipe = changed(
+            HENON_HEILES,
+            system={"coordinates": ["x"], "masses": [1.0], "V": "table('slope.dat', x)", "q0": [0.0], "v0": [0.0]},
+            time={"step": 0.01, "steps": 400},
+        )
+        del recipe["system.parameters"], recipe["system.observables.L"]
+        for method, ranks in (("leapfrog", None), ("gauss", 2), ("exact", None), ("baoab", 2)):
+            with self.subTest(method):
+                case = {"integrators": [{"method": method, "on": "open", "name": "run"}]}
+                if method == "baoab":
+                    case |= {"study": {"kind": "ensemble", "realisations": 4}, "system": {"damping": [1e-9], "kT": 1e-9}}
+                outcome = self.run_recipe(changed(recipe, **case), ranks=ranks)
+                self.assert_code(outcome, 3)
+                self.assertRegex(outcome.err, r'table\("slope.dat", 1\.[23]\d*\), a table from -1 to 1')
+                self.assertRegex(outcome.err, r"before t = \d")
+
     def test_tables_of_couplings_reach_the_end(self):
         (self.folder / "short.dat").write_text("0 1\n1 2\n2 1\n")
         line = {key: value for key, value in DRIVEN["environments"][0].items() if key != "attach"}
