@@ -171,6 +171,9 @@ void import_environments(const ImportRequest& request, const Program& program) {
       const std::optional<std::string> text = read_text_file(source.file);
       if (!text) throw UsageError(fmt::format("cannot read {}", source.file));
       source.text = *text;
+      if (text->find('\0') != std::string::npos) {
+        throw UsageError(fmt::format("{} is not text in UTF-8; save it as UTF-8", source.file));
+      }
     }
     const fs::path table = request.output.empty() ? fs::path() : fs::path(request.output).replace_extension(".txt");
     ImportedBath bath;

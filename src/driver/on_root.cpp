@@ -26,7 +26,7 @@ std::string read_recipe_text(const std::string& path, const Communicator& commun
       throw UsageError(fmt::format("{} is a directory, not a recipe (a .toml file)", path));
     if (!file)
       throw UsageError(fmt::format("cannot read the recipe {}: {}", path, std::generic_category().message(errno)));
-    text.assign(std::istreambuf_iterator<char>(file), {});
+    text = without_byte_order_mark({std::istreambuf_iterator<char>(file), {}});
   });
   return with_extended_recipes(communicator.broadcast(text), path, communicator);
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -32,11 +33,11 @@ std::optional<double> number_of(const std::string& word) {
 }
 
 /// What a line that is not two numbers contains instead, and what would be right.
-std::string describe_words(const std::vector<std::string>& words, bool is_first) {
+std::string describe_words(const std::vector<std::string>& words, bool is_first, const char* advice) {
   const auto is_number = [](const std::string& word) { return number_of(word).has_value(); };
   const auto numbers = std::count_if(words.begin(), words.end(), is_number);
   if (static_cast<std::size_t>(numbers) == words.size()) {
-    return numbers == 1 ? "there is only one" : fmt::format("there are {}; leave out the other columns", numbers);
+    return numbers == 1 ? "there is only one" : fmt::format("there are {}; {}", numbers, advice);
   }
   const auto wrong = std::find_if_not(words.begin(), words.end(), is_number);
   const auto is_separator = [](char c) { return c == ',' || c == ';'; };
@@ -59,9 +60,8 @@ std::string describe_words(const std::vector<std::string>& words, bool is_first)
 }
 
 /// Returns "", or a message with the number of the wrong line.
-std::string read_rows(const std::string& text, const TableForm& form, Rows& rows) {
-  constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
-  std::istringstream lines(text.starts_with(byte_order_mark) ? text.substr(byte_order_mark.size()) : text);
+std::string read_rows(const std::string& text, const TableForm& form, Rows& rows, PrintedPrecision* first) {
+  std::istringstream lines(text);
   std::string line;
   for (int number = 1; std::getline(lines, line); ++number) {
     line.resize(std::min(line.size(), line.find('#')));
@@ -80,10 +80,11 @@ std::string read_rows(const std::string& text, const TableForm& form, Rows& rows
       return fmt::format("line {}: must be {} numbers, a {} ({}) and {} {}{} ({}), but {}", number,
                          more == 1 ? "two" : std::to_string(form.columns), form.first.name, form.first.units,
                          more == 1 ? "a" : std::to_string(more), form.second.name, more == 1 ? "" : "s",
-                         form.second.units, describe_words(words, rows.empty()));
+                         form.second.units, describe_words(words, rows.empty(), form.advice));
     }
     for (std::size_t i = 0; i < row.size(); ++i) {
-      const TableForm::Column& column = i == 0 ? form.first : form.second;
+      const bool is_error = form.error && i > 0 && i % 2 == 0;
+      const TableForm::Column& column = i == 0 ? form.first : is_error ? *form.error : form.second;
       const bool may_be_zero = column.bound != Bound::positive, may_be_below = column.bound == Bound::any;
       if (std::isfinite(row[i]) && (row[i] > 0.0 || (may_be_zero && row[i] == 0.0) || may_be_below)) continue;
       return fmt::format("line {}: {} {} must {}", number, column.name, row[i],
@@ -91,10 +92,12 @@ std::string read_rows(const std::string& text, const TableForm& form, Rows& rows
                          : may_be_zero ? "not be negative"
                                        : "be positive");
     }
-    if (form.rising && !rows.empty() && row[0] <= rows.back()[0]) {
-      return fmt::format("line {}: {} {} must be greater than that of the row before, {}", number, form.first.name,
-                         row[0], rows.back()[0]);
+    const double least = rows.empty() || !form.rising ? -std::numeric_limits<double>::infinity() : rows.back()[0];
+    if (row[0] < least || (row[0] == least && !form.may_be_equal)) {
+      return fmt::format("line {}: {} {} must {} that of the row before, {}", number, form.first.name, row[0],
+                         form.may_be_equal ? "not be less than" : "be greater than", least);
     }
+    if (first != nullptr) first->add(words[0]);
     rows.push_back(row);
   }
   if (rows.size() < form.least && !rows.empty()) {
@@ -165,12 +168,13 @@ void keep_texts_of_files(Section& section, const Communicator& communicator) {
   give_files_to_tables(section);
 }
 
-std::vector<std::vector<double>> read_columns(const Section& section, const std::string& name, const TableForm& form) {
+std::vector<std::vector<double>> read_columns(const Section& section, const std::string& name, const TableForm& form,
+                                              PrintedPrecision* first) {
   const auto file = section.files->find(name);
   Rows rows;
   const std::string reason =
       file != section.files->end()
-          ? read_rows(file->second, form, rows)
+          ? read_rows(file->second, form, rows, first)
           : fmt::format("cannot be read; relative paths start at the recipe's folder, so this is {}",
                         path_of_file(section, name).string());
   if (!reason.empty()) throw std::runtime_error(reason);

@@ -13,6 +13,7 @@
 #include "recipe/recipe.hpp"
 #include "recipe/section.hpp"
 #include "recipe/catalogue_schema.hpp"
+#include "text/printed_precision.hpp"
 
 namespace bathline {
 
@@ -24,9 +25,12 @@ struct TableForm {
   };
   const char* row;  ///< what messages call a row
   Column first, second;
-  bool rising = false;      ///< whether the first column must be strictly increasing
-  std::size_t columns = 2;  ///< those after the second are like it
-  std::size_t least = 1;    ///< rows
+  bool rising = false;                                 ///< whether the first column must be strictly increasing
+  bool may_be_equal = false;                           ///< or may stay the same
+  std::size_t columns = 2;                             ///< those after the second are like it
+  std::optional<Column> error = {};                    ///< of a number, which then follows each after the first
+  std::size_t least = 1;                               ///< rows
+  const char* advice = "leave out the other columns";  ///< where there are more
 };
 
 /// The key of the section that names a table, if there is one: `file`, `kernel_file`, `spectral_density_file` or
@@ -44,11 +48,13 @@ std::filesystem::path path_of_file(const Section& section, const std::string& na
 /// Reads the files of the section and of the tables in it into their `files`, but for those that cannot be read.
 /// @note Collective.
 void keep_texts_of_files(Section& section, const Communicator& communicator);
-/// Columns of one of the section's `files`. Throws std::runtime_error with what is wrong.
-std::vector<std::vector<double>> read_columns(const Section& section, const std::string& name, const TableForm& form);
+/// Columns of one of the section's `files`; `first` receives how the first is printed. Throws std::runtime_error with
+/// what is wrong.
+std::vector<std::vector<double>> read_columns(const Section& section, const std::string& name, const TableForm& form,
+                                              PrintedPrecision* first = nullptr);
 
-/// The rows of the section's table, read now if its `files` have not been; # begins a comment, and a byte order mark is
-/// skipped. Nothing, and a mistake, where the file cannot be read or a line is wrong. @note Collective.
+/// The rows of the section's table, read now if its `files` have not been; # begins a comment. Nothing, and a mistake,
+/// where the file cannot be read or a line is wrong. @note Collective.
 std::optional<std::vector<std::array<double, 2>>> read_table_file(const Section& section, const TableForm& form,
                                                                   const Communicator& communicator, Mistakes& mistakes);
 

@@ -3,8 +3,15 @@
 
 #include <fstream>
 #include <sstream>
+#include <string_view>
 
 namespace bathline {
+
+std::string without_byte_order_mark(std::string text) {
+  constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+  if (text.starts_with(byte_order_mark)) text.erase(0, byte_order_mark.size());
+  return text;
+}
 
 std::optional<std::string> read_text_file(const std::filesystem::path& path) {
   std::error_code ignored;
@@ -15,7 +22,7 @@ std::optional<std::string> read_text_file(const std::filesystem::path& path) {
   // An empty file would count as a failure to write.
   if (file.peek() != std::ifstream::traits_type::eof()) all << file.rdbuf();
   if (file.bad()) return std::nullopt;
-  return all.str();
+  return without_byte_order_mark(all.str());
 }
 
 std::optional<std::string> read_text_file_on_root(const std::filesystem::path& path, const Communicator& communicator) {

@@ -82,6 +82,10 @@ std::vector<Parameter> kernel_from_data_parameters() {
                    "and integrators: in every line a time, at equal intervals, a velocity, and the force but for "
                    "friction and noise (of the potential)"),
           optional("mass", ValueType::number, "kg", "of data: the mass that moves with the velocity", Bound::positive),
+          optional("interval", ValueType::number, "s",
+                   "of data: the interval of the times, where these have too few digits for it; they must be its "
+                   "multiples after the first as far as their digits tell",
+                   Bound::positive),
           optional("max_lag", ValueType::number, "s",
                    "of data: the longest lag, after which the kernel should have decayed", Bound::positive),
           optional("series", ValueType::integer, "",
@@ -110,17 +114,20 @@ std::unique_ptr<Study> make_kernel_from_data(const Recipe& recipe, const Experim
                                 .blocks = static_cast<int>(count("blocks", 10))};
   if (options.blocks < 2) mistakes.add(study.where("blocks"), "blocks: errors need at least two");
   if (options.rates > 200) mistakes.add(study.where("rates"), "rates: at most 200 can be told apart");
+  const bool is_stated = study.has("interval");
   const TableForm form{.row = "records",
                        .first = {"time", "s", Bound::any},
                        .second = {"number", "velocity in m/s and force in N", Bound::any},
                        .rising = true,
+                       .may_be_equal = true,
                        .columns = 1 + 2 * pairs,
                        .least = 3};
   const std::string& name = study.text("data_file");
   std::vector<ThermalSeries> series(pairs);
   std::vector<double> times;
+  PrintedPrecision precision;
   try {
-    const std::vector<std::vector<double>> columns = read_columns(study, name, form);
+    const std::vector<std::vector<double>> columns = read_columns(study, name, form, &precision);
     times = columns[0];
     for (std::size_t i = 0; i < pairs; ++i) series[i] = {columns[1 + 2 * i], columns[2 + 2 * i]};
   } catch (const std::runtime_error& error) {
@@ -129,13 +136,23 @@ std::unique_ptr<Study> make_kernel_from_data(const Recipe& recipe, const Experim
   if (mistakes.count() > before) return nullptr;
   const auto records = static_cast<double>(times.size());
   options.mass = study.number("mass");
-  options.interval = (times.back() - times.front()) / (records - 1.0);
+  options.interval = is_stated ? study.number("interval") : (times.back() - times.front()) / (records - 1.0);
   for (std::size_t i = 1; i < times.size(); ++i) {
-    // Printed times are rounded.
-    if (std::abs(times[i] - times[i - 1] - options.interval) <= 1e-2 * options.interval) continue;
+    // Both times are rounded by half a unit of their last digit.
+    const double expected = times.front() + static_cast<double>(i) * options.interval;
+    const double unit = precision.unit(times[i]) * (1.0 + 1e-6);
+    if (is_stated && std::abs(times[i] - expected) > unit) {
+      mistakes.add(
+          study.where("interval"),
+          fmt::format("interval = {}: record {} of \"{}\" then has the time {:.9g}, but its time is {}, known to "
+                      "{:.1g}",
+                      options.interval, i + 1, name, expected, times[i], precision.unit(times[i])));
+      return nullptr;
+    }
+    if (is_stated || std::abs(times[i] - times[i - 1] - options.interval) < 1e-2 * options.interval) continue;
     mistakes.add(study.where("data_file"),
                  fmt::format("data_file = \"{}\": all intervals must be equal, but from {} to {} it is {:.6g} s, not "
-                             "their mean {:.6g} s",
+                             "their mean {:.6g} s; if the times have too few digits, state `interval`",
                              name, times[i - 1], times[i], times[i] - times[i - 1], options.interval));
     return nullptr;
   }

@@ -209,6 +209,62 @@ class Import(FolderTest):
             self.assertEqual(len(w), 19)
             np.testing.assert_allclose(table[:-1, 1], w * z(w).real, rtol=1e-9)
 
+    def test_measured_one_ports(self):
+        # A coil of 5 Ohm and 1 nH, whose |S| is 1 to three digits, and a measurement of a short.
+        omega = ["--omega-max", "6e9"]
+        w = 2e9 * math.pi * np.arange(0.1, 1.0, 0.01)
+
+        def text(s, digits, form="RI"):
+            pairs = np.array([s.real, s.imag] if form == "RI" else [np.abs(s), np.degrees(np.angle(s))]).T
+            lines = [f"{x / 2e9 / math.pi:.4f} {a:.{digits}f} {b:.{digits}f}\n" for x, (a, b) in zip(w, pairs, strict=True)]
+            return f"# GHz S {form} R 50\n" + "".join(lines)
+
+        z = 5 + 1e-9j * w
+        coil = (z - 50) / (z + 50)
+        noisy = coil * np.where(np.arange(len(w)) % 7 == 0, 1.004 / np.abs(coil), 1.0)
+        target = self.new_folder() / "port.toml"
+        outcome, _ = self.imported("--from", "touchstone", *omega, "-o", target, text=text(noisy, 6))
+        self.assertRegex(outcome.text, r"source:2: \|S\| = 1.004 is above 1: .*--clip 1.00[45]")
+        outcome, _ = self.imported("--from", "touchstone", *omega, "--clip", "1.005", "-o", target, text=text(noisy, 6))
+        self.assert_code(outcome, 0)
+        self.assertRegex(target.read_text(), r"# .*above 1 in 13 rows, 1.004 at most.* --clip 1.005")
+        table = np.loadtxt(target.with_suffix(".txt"))
+        expected = np.where(np.arange(len(w)) % 7 == 0, 0.0, 5.0)
+        np.testing.assert_allclose(table[:-1, 1] / table[:-1, 0], expected[: len(table) - 1], rtol=1e-3)
+        short = -np.exp(0.3j * w / w[-1])
+        for form, digits, more in (("RI", 4, []), ("RI", 17, []), ("MA", 3, []), ("RI", 9, ["--clip", "1.002"])):
+            with self.subTest(form, digits=digits):
+                s = short * (1 + 1e-3 * np.sin(w)) if more else short
+                outcome, _ = self.imported("--from", "touchstone", *omega, *more, "-o", target, text=text(s, digits, form))
+                self.assertIn("lossless", outcome.text)
+        for keyword in ("[Version] 2.0\n# GHz S RI R 50\n", "! a comment\n  [version] 2.1\n"):
+            outcome, _ = self.imported("--from", "touchstone", *omega, "-o", target, text=keyword + "1 0 0\n")
+            self.assertRegex(outcome.text, r"source:[12]: .*Touchstone 2")
+
+    def test_a_byte_order_mark_is_understood_by_every_format(self):
+        one = ["--time-unit", "1"]
+        formats = [
+            ("gle4md", "1\n1 1\n-1 2\n", one),
+            ("i-pi", "<A shape='(2,2)'>[1, 1, -1, 2]</A>", one),
+            ("lammps-gle", "1 1\n-1 2\n", one),
+            ("lammps-gld", "fix 1 all gld 1 1 1 82885 pprony 1 1\n", one),
+            ("gleqpy", "1 1\n-1 2\n", one),
+            ("gleqpy", "0 1\n1 0.4\n2 0.1\n3 0\n", one),
+            ("mpsdynamics", "1 1\n0.5\n1\n", []),
+            ("matrix-modes", "1 0\n1\n", one),
+            ("touchstone", "# GHz S RI R 50\n1 0.5 0\n2 0.5 0\n", ["--omega-max", "13e9", "-o", self.folder / "marked.toml"]),
+        ]
+        for name, text, more in formats:
+            with self.subTest(name):
+                outcomes = [self.imported("--from", name, *more, *(["--overwrite"] if "-o" in more else []), text=mark + text)[0] for mark in ("", "\ufeff")]
+                self.assert_code(outcomes[0], 0)
+                self.assertEqual(outcomes[1].out, outcomes[0].out)
+                self.assert_code(outcomes[1], 0)
+        source = self.folder / "wide"
+        source.write_text("1 1\n-1 2\n", encoding="utf-16")
+        outcome, _ = self.imported(source, "--from", "lammps-gle", *one)
+        self.assertIn("save it as UTF-8", outcome.text)
+
     def bath_file(self, target, *arguments, text):
         outcome, _ = self.imported(*arguments, "-o", target, "--overwrite", text=text)
         self.assert_code(outcome, 0)
@@ -308,6 +364,7 @@ class Import(FolderTest):
             ("touchstone", "# Hz S RI R 50\n1 0.5 0\n1 0.5 0", omega, "source:3: frequencies must not be negative"),
             ("touchstone", "# Hz S RI R 50\n1 -1 0\n2 -1 0", omega, "this port is lossless and damps nothing"),
             ("touchstone", "# Hz S RI R 50\n1 1 0\n2 -1 0", omega, "source:2: S = 1 is an open port"),
+            ("touchstone", "# Hz S RI R 50\n1 -1 0\n2 -1 0", [*omega, "--clip", "0.9"], "--clip 0.9 is below 1"),
             ("touchstone", "# Hz S RI R 50\n1 1 1\n2 -1 0", omega, "source:2: |S| = 1.41421 is above 1"),
             ("touchstone", "# Hz Z RI R 50\n1 1 1\n2 -1 0", omega, "source:1: `Z` is none of"),
             ("touchstone", "# Hz S RI R\n1 1 1", omega, "source:1: R must be followed by a positive number"),

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <fstream>
 #include <random>
@@ -59,6 +61,20 @@ TEST_F(MpiKernelFromData, WhiteFrictionIsTheFastestTerm) {
   EXPECT_GT(run.values(group + "stiffness").back(), 20.0);
 }
 
+// Times of an interval of 0.004 that are printed with two decimals: 0.00, 0.00, 0.01, 0.01, 0.02, ...
+TEST_F(MpiKernelFromData, TheIntervalOfRoundedTimesIsStated) {
+  const std::string keys = "mass = 1.0\nmax_lag = 0.05\nblocks = 2\n";
+  for (const double h : {0.004, 0.0125}) {
+    std::ostringstream text;
+    for (int i = 0; i < 100; ++i) text << fmt::format("{:.2f} {:.3f} 0\n", 7.0 + i * h, std::sin(0.3 * i * i));
+    const RunStudy run(recipe(text.str(), keys + fmt::format("interval = {}\n", h)));
+    EXPECT_EQ(run.values("memory-kernel/data/lag")[1], h);
+    EXPECT_THAT(report_of(recipe(text.str(), keys)), HasSubstr("state `interval`"));
+    EXPECT_THAT(report_of(recipe(text.str(), keys + fmt::format("interval = {}\n", 1.05 * h))),
+                HasSubstr("known to 0.01"));
+  }
+}
+
 TEST_F(MpiKernelFromData, SaysWhatIsWrong) {
   const std::string good = free_particle(100, 1), keys = "mass = 1.0\nmax_lag = 0.2\n";
   const std::string motion = "[time]\nstep = 0.1\nend = 1.0\n";
@@ -73,7 +89,7 @@ TEST_F(MpiKernelFromData, SaysWhatIsWrong) {
       {good, keys + "series = 2\n", "", "line 1: must be 5 numbers"},
       {"0 1 1\n1 1 nan\n2 1 1\n", keys, "", "line 2: must be 3 numbers"},
       {"0 1 1\n1 1 1\n2.1 1 1\n", keys, "", "all intervals must be equal, but from 0 to 1 it is 1 s, not their mean"},
-      {"0 1 1\n2 1 1\n1 1 1\n", keys, "", "line 3: time 1 must be greater than that of the row before, 2"},
+      {"0 1 1\n2 1 1\n1 1 1\n", keys, "", "line 3: time 1 must not be less than that of the row before, 2"},
       {"0 1 1\n1 1 1\n", keys, "", "contains 2 records, but needs at least 3"},
       {"0 0 1\n1 0 1\n2 0 1\n3 0 1\n4 0 1\n5 0 1\n6 0 1\n7 0 1\n", "mass = 1.0\nmax_lag = 2.0\nblocks = 2\n", "",
        "all velocities are 0"},

@@ -47,7 +47,8 @@ constexpr Format formats[] = {
     {"mpsdynamics", "chain [e, t, c] as written by writedlm: three lines", bare_note, "", true, read_boson_chain},
     {"matrix-modes", "blocks of `rate frequency`, n rows of P, and n of B where the frequency is not 0", "",
      "time-unit mass", true, read_matrix_modes},
-    {"touchstone", "reflection of one port, .s1p, in SI units", "", "omega-max", true, read_one_port}};
+    {"touchstone", "reflection of one port, .s1p of version 1, in SI units", "", "omega-max clip", true,
+     read_one_port}};
 
 void check_options(const BathSource& source, const Format& format) {
   if (format.has_file == source.file.empty()) {
@@ -91,7 +92,8 @@ const std::vector<BathOption>& bath_options() {
       {"ohmic", "ALPHA WC S: alpha w^s wc^(1-s) exp(-w/wc)", 3},
       {"power-law", "ALPHA ZETA CUTOFF: 2 alpha w^zeta cutoff^(1-zeta) with --cutoff-type", 3},
       {"mass", "mass of the particle, default 1; of lammps-gld the file's unit of mass in that of the recipe", 1},
-      {"omega-max", "of touchstone: frequency (rad/s) above which J is 0", 1}};
+      {"omega-max", "of touchstone: frequency (rad/s) above which J is 0", 1},
+      {"clip", "of touchstone: |S| from 1 to this, as measurements have it, counts as 1; default 1", 1}};
   return options;
 }
 

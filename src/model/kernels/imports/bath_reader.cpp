@@ -21,7 +21,8 @@ void fail(const BathSource& source, int line, const std::string& reason) {
                                     : fmt::format("{}: {}", where, reason));
 }
 
-std::vector<NumberRow> number_rows(const BathSource& source, const std::string& text, int first_line) {
+std::vector<NumberRow> number_rows(const BathSource& source, const std::string& text, int first_line,
+                                   std::vector<PrintedPrecision>* columns) {
   std::vector<NumberRow> rows;
   std::istringstream lines(text);
   int number = first_line;
@@ -36,6 +37,9 @@ std::vector<NumberRow> number_rows(const BathSource& source, const std::string& 
       if (*end != '\0' || !std::isfinite(row.numbers.back())) {
         fail(source, number, fmt::format("`{}` is not a finite number", printable(word)));
       }
+      if (columns == nullptr) continue;
+      columns->resize(std::max(columns->size(), row.numbers.size()));
+      (*columns)[row.numbers.size() - 1].add(word);
     }
     if (!row.numbers.empty()) rows.push_back(std::move(row));
   }

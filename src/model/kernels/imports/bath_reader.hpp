@@ -8,6 +8,7 @@
 
 #include "model/kernels/bath_import.hpp"
 #include "model/memory/prony_memory.hpp"
+#include "text/printed_precision.hpp"
 
 namespace bathline {
 
@@ -31,7 +32,9 @@ struct NumberRow {
 [[noreturn]] void fail(const BathSource& source, int line, const std::string& reason);
 
 /// The numbers of a text line by line. Commas and brackets separate, # and ! begin comments. At least one row.
-std::vector<NumberRow> number_rows(const BathSource& source, const std::string& text, int first_line = 1);
+/// `columns` receives how they are printed.
+std::vector<NumberRow> number_rows(const BathSource& source, const std::string& text, int first_line = 1,
+                                   std::vector<PrintedPrecision>* columns = nullptr);
 
 /// The first number of an option, or `otherwise` if it is not given.
 double option(const BathSource& source, const std::string& name, double otherwise);
