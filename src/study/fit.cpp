@@ -23,6 +23,17 @@ using Eigen::VectorXd;
 /// The largest condition of tangents whose parameters count as determined: tangents by differences have 10 digits.
 constexpr double max_condition = 1e8;
 
+/// The probability below which residuals are not those of independent errors.
+constexpr double least_probability = 1e-3;
+
+/// What the residuals say about the fit.
+struct Verdict {
+  double chi_squared = 1.0;    ///< probability of such a sum of squares where their deviation is known, else 1
+  double runs = 1.0;           ///< of as few changes of sign
+  bool is_systematic = false;  ///< the motion is not that of the data, and intervals have no meaning
+  double widening = 1.0;       ///< of intervals: the errors are larger than stated
+};
+
 /// "k by 1, m by 0.98": the changes of a combination, in percent of the parameters.
 std::string combination(const std::vector<FitParameter>& parameters, const VectorXd& changes) {
   std::string text;
@@ -67,16 +78,30 @@ class FitStudy final : public Study {
       };
       return search_parameters(predict, measured(), plan_.parameters, start, plan_.options, experiment_.communicator(),
                                [&](const SearchReport& report) {
+                                 if (plan_.starts > 1) return;  // a line for each search is enough
                                  spdlog::info("{}: iteration {}, sum of squares {:.6g}, gradient {:.2g}", label,
                                               report.iterations, 2.0 * report.value, report.residual);
                                });
     };
-    VectorXd start(std::ssize(plan_.parameters));
-    for (Eigen::Index j = 0; j < start.size(); ++j) start[j] = plan_.parameters[static_cast<std::size_t>(j)].start;
-    const FittedParameters fitted = search(model, this_case.name, start);
+    FittedParameters fitted;
+    std::vector<double> sums;
+    for (int i = 0; i < plan_.starts; ++i) {
+      const std::string label = plan_.starts > 1 ? fmt::format("{}, start {}", this_case.name, i) : this_case.name;
+      FittedParameters found = search(model, label, start(i));
+      const bool is_found = found.failure.empty();
+      sums.push_back(is_found ? found.statistics.sum_of_squares : std::numeric_limits<double>::infinity());
+      const bool is_better = is_found && !(fitted.failure.empty() && fitted.statistics.sum_of_squares <= sums.back());
+      if (plan_.starts > 1) {
+        spdlog::info("{}: sum of squares {:.6g} after {} iterations", label, sums.back(), found.iterations);
+      }
+      if (i == 0 || is_better) fitted = std::move(found);
+    }
     if (!fitted.failure.empty()) return Failure{0, 0.0, fitted.failure};
     const std::string group = "fit/" + this_case.name;
-    write(group, start, fitted, file);
+    const Verdict verdict = judge(this_case.name, fitted);
+    fitted.statistics.standard_error *= verdict.widening;
+    fitted.statistics.half_width *= verdict.widening;
+    write(group, fitted, verdict, sums, file);
     file.number(group, "exact_tangents", "1", "1 where tangents are runs of the linear problem, 0 where differences",
                 model.has_tangents() ? 1.0 : 0.0);
     const FitStatistics& statistics = fitted.statistics;
@@ -103,8 +128,60 @@ class FitStudy final : public Study {
 
   VectorXd measured() const {
     VectorXd values = plan_.data.values;
-    for (Eigen::Index i = 0; i < values.size(); ++i) values[i] *= plan_.data.weight_at(i);
+    for (Eigen::Index i = 0; i < values.size(); ++i) values[i] *= plan_.data.weights[i];
     return values;
+  }
+
+  /// The start of a search: that of the recipe, or a random one.
+  VectorXd start(int index) const {
+    VectorXd start(std::ssize(plan_.parameters));
+    const RngKey key = streams::fit_starts.key(experiment_.seed(), static_cast<std::uint32_t>(index));
+    for (Eigen::Index j = 0; j < start.size(); ++j) {
+      const FitParameter& parameter = plan_.parameters[static_cast<std::size_t>(j)];
+      start[j] = parameter.start;
+      if (index == 0) continue;
+      const auto place = static_cast<std::uint64_t>(j);
+      const double away = plan_.spread * normal_pair(key, place).first;
+      if (std::isfinite(parameter.lower) && std::isfinite(parameter.upper)) {
+        start[j] = parameter.lower + (parameter.upper - parameter.lower) * uniform_pair(key, place).first;
+      } else if (parameter.lower >= 0.0 && parameter.start > 0.0) {
+        start[j] *= std::exp(away);
+      } else {
+        start[j] += parameter.scale * away;
+      }
+      start[j] = std::clamp(start[j], parameter.lower, parameter.upper);
+    }
+    return start;
+  }
+
+  /// Warns where the residuals are not those of independent errors.
+  Verdict judge(const std::string& name, const FittedParameters& fitted) const {
+    const FitStatistics& statistics = fitted.statistics;
+    const VectorXd residuals = fitted.prediction.values() - measured();
+    const double freedom = statistics.degrees_of_freedom, quotient = statistics.sum_of_squares / freedom;
+    Verdict verdict{.runs = runs_probability(residuals, std::ssize(plan_.data.names))};
+    std::string sum = fmt::format("the residuals have the deviation {:.3g}", std::sqrt(quotient));
+    // Residuals that are far below the errors are those of the method.
+    bool are_small = residuals.norm() < 1e-6 * measured().norm();
+    if (plan_.options.deviation_is_known) {
+      verdict.chi_squared = chi_squared_probability(statistics.sum_of_squares, freedom);
+      if (verdict.chi_squared < least_probability) verdict.widening = std::sqrt(quotient);
+      are_small = quotient < 0.1;
+      sum = fmt::format("chi^2 is {:.4g} with {} degrees of freedom, of a probability of {:.1g}",
+                        statistics.sum_of_squares, freedom, verdict.chi_squared);
+    }
+    verdict.is_systematic = verdict.runs < least_probability && !are_small;
+    if (verdict.is_systematic) {
+      spdlog::warn(
+          "{}: the fitted motion is not that of the data: {}, and signs of residuals change as rarely as those of "
+          "independent errors do with the probability {:.1g}; this may be another minimum: give better starts, or "
+          "`starts = 20`, or another model. No interval is written",
+          name, sum, verdict.runs);
+    } else if (verdict.widening > 1.0) {
+      spdlog::warn("{}: {}: the errors of the data are larger than `sigma`; intervals are widened by the factor {:.3g}",
+                   name, sum, verdict.widening);
+    }
+    return verdict;
   }
 
   Dimension parameter_dimension(const char* name = "parameter") const {
@@ -117,16 +194,24 @@ class FitStudy final : public Study {
     return {values.data(), static_cast<std::size_t>(values.size())};
   }
 
-  void write(const std::string& group, const VectorXd& start, const FittedParameters& fitted, ResultFile& file) const {
+  void write(const std::string& group, const FittedParameters& fitted, const Verdict& verdict,
+             const std::vector<double>& sums, ResultFile& file) const {
     const FitStatistics& statistics = fitted.statistics;
     const Dimension parameters[] = {parameter_dimension(), parameter_dimension("other_parameter")};
     const auto write_parameters = [&](const char* name, const char* long_name, const VectorXd& values) {
       file.array(group, {name, "SI", long_name, {}}, std::span(parameters, 1), all_of(values));
     };
     write_parameters("value", "parameter at the least sum of squares", fitted.x);
-    write_parameters("start", "parameter in the recipe", start);
-    write_parameters("standard_error", "standard error", statistics.standard_error);
-    write_parameters("half_width", "half of the width of the confidence interval", statistics.half_width);
+    write_parameters("start", "parameter in the recipe", start(0));
+    if (!verdict.is_systematic) {
+      write_parameters("standard_error", "standard error", statistics.standard_error);
+      write_parameters("half_width", "half of the width of the confidence interval", statistics.half_width);
+    }
+    Dimension searches{"search", {}, "1", "search, counted from 0, which begins with the numbers of the recipe"};
+    for (std::size_t i = 0; i < sums.size(); ++i) searches.values.push_back(static_cast<double>(i));
+    file.array(group,
+               {"sum_of_squares_of_search", "1", "sum of the squared residuals; infinite where the search failed", {}},
+               std::span(&searches, 1), sums);
     const MatrixXd& correlation = statistics.correlation;
     file.array(group, {"correlation", "1", "correlation of the errors of two parameters", {}}, parameters,
                {correlation.data(), static_cast<std::size_t>(correlation.size())});
@@ -138,7 +223,7 @@ class FitStudy final : public Study {
     const Dimension points[] = {{"time", data.times, "s", "time"},
                                 {"observable", {}, "1", "measured function of the state", data.names}};
     VectorXd values = fitted.prediction.values();
-    for (Eigen::Index i = 0; i < values.size(); ++i) values[i] /= data.weight_at(i);
+    for (Eigen::Index i = 0; i < values.size(); ++i) values[i] /= data.weights[i];
     file.array(group, {"data", "SI", "measured value", {}}, points, all_of(data.values));
     file.array(group, {"fitted", "SI", "value of the fitted run", {}}, points, all_of(values));
     file.array(group, {"residual", "1", "weighted difference of the fitted and the measured value", {}}, points,
@@ -151,6 +236,11 @@ class FitStudy final : public Study {
     number("degrees_of_freedom", "number of measured values less that of parameters", statistics.degrees_of_freedom);
     number("deviation", "standard deviation of a residual, estimated",
            std::sqrt(statistics.sum_of_squares / statistics.degrees_of_freedom));
+    if (plan_.options.deviation_is_known) {
+      number("chi_squared_probability", "probability that errors have a larger sum of squares", verdict.chi_squared);
+    }
+    number("runs_probability",
+           "probability that signs of independent errors change as rarely as those of the residuals", verdict.runs);
     number("iterations", "iterations of the search", fitted.iterations);
     number("evaluations", "evaluations of the residuals and their tangents", fitted.evaluations);
   }
@@ -232,15 +322,16 @@ StudyKind fit_kind() {
           {.name = "fit",
            .summary = "parameters of a system or environment from measured data, with confidence intervals",
            .equation = "minimise |r|^2, r_i = (f(q, v, t_i) - data_i)/sigma;  intervals by s^2 (J^T J)^-1",
-           .source = "seber2003, sections 2.1 and 5.1; bates1988; nocedal2006, section 10.3",
+           .source = "seber2003, sections 2.1 and 5.1; bates1988; nocedal2006, section 10.3; wald1940",
            .keywords = {"least squares", "parameter estimation", "system identification", "inverse problem",
                         "gauss-newton"},
            .parameters = fit_parameters(),
            .notes =
                "Group fit/<integrator>: value, start, standard_error, half_width of the interval, step_shift "
                "(parameter), correlation (parameter, other_parameter), singular_values, condition, data, fitted, "
-               "residual (time, observable), sum_of_squares, degrees_of_freedom, deviation, iterations, evaluations, "
-               "exact_tangents; "
+               "residual (time, observable), sum_of_squares, degrees_of_freedom, deviation, runs_probability, "
+               "iterations, evaluations, exact_tangents, sum_of_squares_of_search (search); with `sigma` "
+               "chi_squared_probability; "
                "with `repeats` repeated_value, repeated_half_width (repeat, parameter) and coverage (parameter). "
                "Each integrator is fitted by itself, by Gauss-Newton's method with Levenberg and Marquardt's damping "
                "(TAO's brgn; options -tao_...). Tangents are runs of the linear problem along the path, with what a "
@@ -250,7 +341,12 @@ StudyKind fit_kind() {
                "steps, for typed Lagrangians and contact systems, nonlinear environments and couplings, in a magnetic "
                "field, and under `exact`, `rk4` and `explicit-euler`, they are central differences of runs, good to "
                "about ten digits, and exact_tangents is 0. With `sigma` "
-               "intervals are of the normal distribution, else of Student's with the estimated deviation. step_shift "
+               "intervals are of the normal distribution, else of Student's with the estimated deviation. Residuals "
+               "whose signs change so rarely that independent errors do so with a probability below 0.001 (Wald and "
+               "Wolfowitz's test of runs) are not errors: the search ended in another minimum, or the model is wrong. "
+               "Then there is a warning, and no standard_error and half_width. Where only the sum of squares is too "
+               "large for `sigma`, with the same probability, both are multiplied by the root of it over the degrees "
+               "of freedom, and there is a warning. step_shift "
                "is the parameter fitted with half the step less that fitted with the step: of a method of order p the "
                "bias of the latter is about -2^p/(2^p - 1) of it, and a warning is given above a quarter of a "
                "half-width. Where the singular values of the tangents, with columns of norm 1, differ by more than "

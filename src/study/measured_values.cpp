@@ -46,9 +46,8 @@ std::vector<std::int64_t> MeasuredValues::steps(double h) const {
 }
 
 double MeasuredValues::residual(std::size_t time, std::size_t formula, const VectorXd& variables) const {
-  const auto index = static_cast<Eigen::Index>(formula);
-  const double measured = values[static_cast<Eigen::Index>(time) * weights.size() + index];
-  return weights[index] * (formulas[formula].value(variables) - measured);
+  const auto index = static_cast<Eigen::Index>(time * formulas.size() + formula);
+  return weights[index] * (formulas[formula].value(variables) - values[index]);
 }
 
 double MeasuredValues::cost(std::size_t time, const VectorXd& variables) const {
@@ -61,7 +60,8 @@ void MeasuredValues::add_gradient(std::size_t time, const VectorXd& variables, V
   VectorXd gradient;
   for (std::size_t i = 0; i < formulas.size(); ++i) {
     formulas[i].gradient(variables, gradient);
-    slopes += (weights[static_cast<Eigen::Index>(i)] * residual(time, i, variables)) * gradient;
+    const double weight = weights[static_cast<Eigen::Index>(time * formulas.size() + i)];
+    slopes += (weight * residual(time, i, variables)) * gradient;
   }
 }
 
@@ -81,25 +81,41 @@ MeasuredValues read_measured_values(Section study, const Experiment& experiment,
     mistakes.add(study.where("weights"), "`weights` are relative and `sigma` is absolute; leave one of them out");
   }
   if (mistakes.count() > before) throw InvalidValue();
-  data.weights = study.has("sigma")     ? read_by_observable(study, "sigma", count, mistakes).cwiseInverse().eval()
-                 : study.has("weights") ? read_by_observable(study, "weights", count, mistakes).cwiseSqrt().eval()
+  const bool has_errors = study.holds<std::string>("sigma");
+  const VectorXd weights =
+      study.has("sigma") && !has_errors ? read_by_observable(study, "sigma", count, mistakes).cwiseInverse().eval()
+      : study.has("weights")            ? read_by_observable(study, "weights", count, mistakes).cwiseSqrt().eval()
                                         : VectorXd::Ones(static_cast<Eigen::Index>(count)).eval();
   if (count > 1 && !study.has("sigma") && !study.has("weights")) {
     mistakes.add(study.where("observe"), "several observables need `sigma`, their standard deviations, or `weights`");
     throw InvalidValue();
   }
-  const TableForm form{.row = "measurements",
-                       .first = {"time", "s", Bound::nonnegative},
-                       .second = {"value", "in the order of `observe`", Bound::any},
-                       .rising = true,
-                       .columns = 1 + count};
+  TableForm form{.row = "measurements",
+                 .first = {"time", "s", Bound::nonnegative},
+                 .second = {"value", "in the order of `observe`", Bound::any},
+                 .rising = true,
+                 .columns = 1 + count,
+                 .advice =
+                     "leave out the other columns, or give `sigma = \"file\"` where the standard deviation of each "
+                     "value follows it"};
+  if (has_errors) {
+    form.second.units = "each before its standard deviation, in the order of `observe`";
+    form.error = TableForm::Column{"standard deviation", "", Bound::positive};
+    form.columns = 1 + 2 * count;
+    form.advice = "leave out the other columns";
+  }
   const std::string& name = study.text("data_file");
   try {
     const std::vector<std::vector<double>> columns = read_columns(study, name, form);
     data.times = columns[0];
     data.values.resize(static_cast<Eigen::Index>(columns[0].size() * count));
-    for (std::size_t i = 0; i < columns[0].size(); ++i) {
-      for (std::size_t j = 0; j < count; ++j) data.values[static_cast<Eigen::Index>(i * count + j)] = columns[j + 1][i];
+    data.weights = weights.replicate(std::ssize(data.times), 1);
+    for (std::size_t i = 0; i < data.times.size(); ++i) {
+      for (std::size_t j = 0; j < count; ++j) {
+        const auto index = static_cast<Eigen::Index>(i * count + j);
+        data.values[index] = columns[has_errors ? 1 + 2 * j : 1 + j][i];
+        if (has_errors) data.weights[index] = 1.0 / columns[2 + 2 * j][i];
+      }
     }
   } catch (const std::runtime_error& error) {
     mistakes.add(study.where("data_file"), fmt::format("data_file = \"{}\": {}", name, error.what()));
@@ -144,11 +160,16 @@ std::vector<Parameter> data_parameters(bool is_required) {
       optional("observe", ValueType::texts, "",
                "what was measured: formulas in the coordinates, the velocities (with `_dot`), `t` and the `parameters` "
                "of the system"),
-      optional("sigma", ValueType::numbers, "",
-               "standard deviations of the measured values, one for all or one for each formula", Bound::positive),
+      optional(
+          "sigma", ValueType::numbers, "",
+          "standard deviations of the measured values, one for all or one for each formula; \"file\": that of each "
+          "value follows it in the file",
+          Bound::positive),
       optional("weights", ValueType::numbers, "",
                "in place of `sigma`: weights of the squares, inverse variances up to a factor", Bound::positive)};
   parameters[0].required = parameters[1].required = is_required;
+  parameters[2].alternative_types = {ValueType::text};
+  parameters[2].choices = {"file"};
   return parameters;
 }
 

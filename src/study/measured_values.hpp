@@ -15,10 +15,9 @@ struct MeasuredValues {
   std::vector<double> times;       ///< s, increasing
   std::vector<std::string> names;  ///< the formulas
   std::vector<CostFormula> formulas;
-  Eigen::VectorXd weights;  ///< of one value each: the inverse of its standard deviation, perhaps up to a factor
   Eigen::VectorXd values;   ///< of all functions at one time after the other
+  Eigen::VectorXd weights;  ///< of the values: inverses of their standard deviations, perhaps up to a factor
   Eigen::Index count() const { return values.size(); }
-  double weight_at(Eigen::Index i) const { return weights[i % weights.size()]; }
   /// The steps of length h, s, after which the values were measured, rounded.
   std::vector<std::int64_t> steps(double h) const;
   /// Half the squares of the weighted differences at the time with an index, of formulas at these variables of costs.

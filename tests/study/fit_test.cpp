@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
+#include <bit>
 #include <cmath>
 #include <fstream>
 #include <random>
@@ -103,11 +104,13 @@ TEST_F(MpiFit, LinearParametersAreThoseOfTheNormalEquations) {
   const std::string parameters = parameter("system.q0.0", "name = \"q0\"") + parameter("system.v0.0", "scale = 1.0");
   const struct {
     const char* keys;
-    double quantile;
-  } cases[] = {{"", student * std::sqrt(sum / 10.0)},
-               {"weights = [7.0]", student * std::sqrt(sum / 10.0)},
-               {"sigma = [0.3]", normal * 0.3}};
-  for (const auto& [keys, quantile] : cases) {
+    double quantile, weight;
+  } cases[] = {{"", student * std::sqrt(sum / 10.0), 1.0},
+               {"weights = [7.0]", student * std::sqrt(sum / 10.0), 7.0},
+               {"sigma = [0.3]", normal * 0.3, 1.0 / 0.09},
+               // Errors larger than stated: the interval is widened to those that there are.
+               {"sigma = [0.02]", normal * std::sqrt(sum / 10.0), 2500.0}};
+  for (const auto& [keys, quantile, weight] : cases) {
     SCOPED_TRACE(keys);
     const RunStudy run(oscillator(data, parameters, "\"gauss\"\nstages = 4", keys));
     const std::vector<double> value = run.values("fit/run/value"), half_width = run.values("fit/run/half_width");
@@ -118,7 +121,6 @@ TEST_F(MpiFit, LinearParametersAreThoseOfTheNormalEquations) {
       EXPECT_NEAR(run.values("fit/run/step_shift")[static_cast<std::size_t>(p)], 0.0, 1e-9);
     }
     EXPECT_NEAR(run.values("fit/run/correlation")[1], inverse(0, 1) / std::sqrt(inverse(0, 0) * inverse(1, 1)), 1e-8);
-    const double weight = std::string(keys).starts_with("weights") ? 7.0 : quantile == normal * 0.3 ? 1.0 / 0.09 : 1.0;
     EXPECT_NEAR(run.value("fit/run/sum_of_squares"), weight * sum, 1e-7 * weight * sum);
     EXPECT_EQ(run.value("fit/run/degrees_of_freedom"), 10.0);
   }
@@ -206,6 +208,60 @@ TEST_F(MpiFit, SeveralObservablesAreWeighted) {
   }
 }
 
+// x = q0 cos t with errors that differ: q0 is the mean weighted by their inverse squares.
+TEST_F(MpiFit, ErrorBarsOfTheFileAreWeights) {
+  std::ostringstream text;
+  text.precision(17);
+  double above = 0.0, below = 0.0;
+  for (int i = 0; i < 20; ++i) {
+    const double t = 0.5 * i, error = 0.1 + 0.05 * (i % 3), value = std::cos(t) + 0.02 * std::sin(5.0 * i);
+    text << t << " " << value << " " << error << "\n";
+    above += value * std::cos(t) / (error * error);
+    below += std::cos(t) * std::cos(t) / (error * error);
+  }
+  const RunStudy run(oscillator(data_file(text.str()), parameter("system.q0.0"), "\"gauss\"\nstages = 4",
+                                "sigma = \"file\"\nhalve_step = false"));
+  EXPECT_NEAR(run.value("fit/run/value"), above / below, 1e-9);
+  EXPECT_NEAR(run.value("fit/run/half_width"), 1.959963985 / std::sqrt(below), 1e-9);
+}
+
+// A free and a decaying oscillation whose frequency is off at the start by more than a period over the data.
+TEST_F(MpiFit, AnotherMinimumIsNoSuccess) {
+  const struct {
+    double k, d, start;
+    const char *more, *bounds;
+  } cases[] = {{25.0, 0.0, 19.0, "sigma = [0.02]\n", ""},
+               {25.0, 0.0, 19.0, "", ""},  // signs alone
+               {9.0, 0.2, 16.0, "sigma = [0.02]\n", "bounds = [4.0, 30.0]"},
+               {30.0, 0.1, 20.0, "sigma = [0.05]\n", "bounds = [10.0, 40.0]"}};
+  for (const auto& [k, d, start, more, bounds] : cases) {
+    SCOPED_TRACE(fmt::format("{} {} {}", k, d, more));
+    const double c = 0.5 * d, w = std::sqrt(k - c * c);
+    const std::string data = data_file(
+        multiples_of(0.1, 101),
+        [=](double t) { return 1.3 * std::exp(-c * t) * (std::cos(w * t) + c / w * std::sin(w * t)); }, 0.02);
+    const std::string text =
+        with(oscillator(data, parameter("system.parameters.k", bounds), "\"gauss\"\nstages = 3",
+                        std::string(more) + "halve_step = false\nstarts = 1\n"),
+             "k = 1.0", fmt::format("k = {}", start), "damping = [0.0]", fmt::format("damping = [{}]", d));
+    const bool has_sigma = *more != '\0';
+    const RunStudy stuck(text);
+    EXPECT_GT(std::abs(stuck.value("fit/run/value") - k), 1.0);
+    EXPECT_LT(stuck.value("fit/run/runs_probability"), 1e-6);
+    EXPECT_EQ(stuck.has("fit/run/chi_squared_probability"), has_sigma);
+    if (has_sigma) EXPECT_LT(stuck.value("fit/run/chi_squared_probability"), 1e-10);
+    EXPECT_FALSE(stuck.has("fit/run/half_width"));
+    EXPECT_FALSE(stuck.has("fit/run/standard_error"));
+    const RunStudy found(with(text, "starts = 1", "starts = 20"));
+    EXPECT_NEAR(found.value("fit/run/value"), k, 5.0 * found.value("fit/run/standard_error"));
+    EXPECT_GT(found.value("fit/run/runs_probability"), 1e-3);
+    const std::vector<double> sums = found.values("fit/run/sum_of_squares_of_search");
+    ASSERT_EQ(sums.size(), 20u);
+    EXPECT_EQ(sums[0], stuck.value("fit/run/sum_of_squares"));
+    for (const double sum : sums) EXPECT_FALSE(sum < found.value("fit/run/sum_of_squares"));
+  }
+}
+
 // A binomial fraction of 200 intervals has the standard deviation sqrt(0.95 * 0.05/200) = 0.015.
 TEST_F(MpiFit, RepeatedExperimentsCoverTheParameters) {
   const std::size_t repeats = test_world().size() == 1 ? 200 : 50;
@@ -251,6 +307,9 @@ TEST_F(MpiFit, SaysWhatIsWrong) {
                {good, k + k, "", "two parameters are called system.parameters.k"},
                {good, k, "sigma = [1.0]\nweights = [1.0]", "`weights` are relative and `sigma` is absolute"},
                {good, k, "sigma = [1.0, 2.0]", "sigma has 2 numbers: must be one"},
+               {"0 1 0.1\n1 1 0\n", k, "sigma = \"file\"", "line 2: standard deviation 0 must be positive"},
+               {"0 1 0.1\n1 1\n", k, "sigma = \"file\"", "line 2: must be 3 numbers"},
+               {"0 1 0.1\n", k, "", "`sigma = \"file\"`"},
                {good, k, "observe = [\"y\"]", "y"},
                {good, k, "confidence = 1.0", "confidence: must lie between 0 and 1"}};
   for (const auto& [data, parameters, more, message] : cases) {
@@ -258,6 +317,40 @@ TEST_F(MpiFit, SaysWhatIsWrong) {
                 testing::AllOf(HasSubstr(message), HasSubstr("r.toml:")));
   }
   EXPECT_THAT(report_of(oscillator("no_such_file", k, "\"gauss\"\nstages = 2")), HasSubstr("cannot be read"));
+}
+
+// By scipy.stats.chi2.sf.
+TEST(FitStatistics, ProbabilityOfChiSquared) {
+  EXPECT_NEAR(chi_squared_probability(10.0, 5.0), 0.07523524614651217, 1e-13);
+  EXPECT_NEAR(chi_squared_probability(250.0, 200.0), 0.009379131668826098, 1e-13);
+  EXPECT_NEAR(chi_squared_probability(900.0, 200.0) / 2.360899075506571e-89, 1.0, 1e-10);
+}
+
+// All orders of the signs, counted.
+TEST(FitStatistics, ProbabilityOfRuns) {
+  const auto runs_of = [](unsigned signs, int count) {
+    int runs = 1;
+    for (int i = 1; i < count; ++i) runs += ((signs >> i) & 1U) != ((signs >> (i - 1)) & 1U) ? 1 : 0;
+    return runs;
+  };
+  for (const unsigned signs : {0b000111000011U, 0b010101110101U, 0b000000000001U, 0b011111111110U}) {
+    int orders = 0, as_rare = 0;
+    for (unsigned other = 0; other < 1U << 12U; ++other) {
+      if (std::popcount(other) != std::popcount(signs)) continue;
+      ++orders;
+      if (runs_of(other, 12) <= runs_of(signs, 12)) ++as_rare;
+    }
+    VectorXd residuals(12), two(24);
+    for (int i = 0; i < 12; ++i) {
+      residuals[i] = ((signs >> i) & 1U) != 0U ? 0.5 : -2.0;
+      two[2 * i] = residuals[i];
+      two[2 * i + 1] = i % 2 == 0 ? 1.0 : -1.0;
+    }
+    const double expected = static_cast<double>(as_rare) / orders;
+    EXPECT_NEAR(runs_probability(residuals, 1), expected, 1e-12);
+    EXPECT_NEAR(runs_probability(two, 2), std::min(1.0, 2.0 * expected), 1e-12);
+  }
+  EXPECT_EQ(runs_probability(VectorXd::Ones(12), 1), std::exp2(-11.0));
 }
 
 TEST(FitStatistics, ACombinationOfZeroTangentsIsNamedAlone) {

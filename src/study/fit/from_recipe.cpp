@@ -122,6 +122,8 @@ FitPlan read_fit_plan(const Recipe& recipe, const Experiment& experiment, Mistak
   if (!(plan.options.confidence > 0.0 && plan.options.confidence < 1.0)) {
     mistakes.add(study.where("confidence"), "confidence: must lie between 0 and 1, without these");
   }
+  plan.starts = static_cast<int>(study.integer("starts"));
+  plan.spread = study.number("spread");
   plan.halve_step = study.boolean("halve_step");
   plan.repeats = study.integer("repeats");
   if (mistakes.empty() && plan.data.count() <= std::ssize(plan.parameters)) {
@@ -152,6 +154,14 @@ std::vector<Parameter> fit_parameters() {
        .required = true,
        .members = std::move(members)},
       defaulted("confidence", ValueType::number, "", "0.95", "probability of the intervals", Bound::unit_interval),
+      defaulted("starts", ValueType::integer, "", "1",
+                "number of searches, of which the one with the least sum of squares is recorded: the first from the "
+                "numbers of the recipe, the others from random ones, as minima are several in general",
+                Bound::positive),
+      defaulted("spread", ValueType::number, "", "0.5",
+                "how far the other starts are from the first, in units of `scale`: the standard deviation, of "
+                "logarithms for numbers that must be positive; between two `bounds` starts are uniform",
+                Bound::positive),
       defaulted("halve_step", ValueType::boolean, "", "true",
                 "whether a second fit with half the step measures how far the step shifts the parameters"),
       defaulted("repeats", ValueType::integer, "", "0",

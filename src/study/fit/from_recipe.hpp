@@ -12,6 +12,8 @@ struct FitPlan {
   MeasuredValues data;
   std::vector<FitParameter> parameters;
   FitOptions options;
+  int starts = 1;       ///< searches
+  double spread = 0.5;  ///< of their starts, over the scales of parameters
   bool halve_step = true;
   std::int64_t repeats = 0;
 };

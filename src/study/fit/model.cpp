@@ -146,7 +146,7 @@ std::optional<VectorXd> FitModel::values_at(const std::vector<VectorXd>& states,
   Eigen::Index next = 0;
   for (const VectorXd& state : states) {
     for (const CostFormula& formula : data_.formulas) {
-      values[next] = data_.weight_at(next) * formula.value(state);
+      values[next] = data_.weights[next] * formula.value(state);
       ++next;
     }
   }
@@ -268,7 +268,7 @@ std::optional<Prediction> FitModel::predict_by_tangents(const VectorXd& x) const
       }
       for (const CostFormula& formula : data_.formulas) {
         formula.gradient((*states)[i], gradient);
-        columns(row, 1 + j) = data_.weight_at(row) * gradient.dot(change);
+        columns(row, 1 + j) = data_.weights[row] * gradient.dot(change);
         ++row;
       }
     }

@@ -26,6 +26,14 @@ struct FitStatistics {
   double condition() const { return singular_values[0] / singular_values[singular_values.size() - 1]; }
 };
 
+/// The probability that a variable with the chi^2 distribution of so many degrees of freedom is larger than x.
+double chi_squared_probability(double x, double degrees_of_freedom);
+
+/// The probability that the signs of independent errors with a median of 0 change as rarely as those of the residuals
+/// from time to time, in any of the observables, whose residuals alternate: that of so few runs of n + m signs, n of
+/// which are positive, times the number of observables. Source: wald1940.
+double runs_probability(const Eigen::VectorXd& residuals, Eigen::Index observables);
+
 /// Entries of `weakest` are in units of `scales`. `confidence` is the probability of the intervals.
 FitStatistics fit_statistics(const Eigen::VectorXd& residuals, const Eigen::MatrixXd& slopes,
                              const Eigen::VectorXd& scales, bool deviation_is_known, double confidence);
