@@ -4,13 +4,12 @@
 #include <cmath>
 
 #include "steppers/contact_lagrangian.hpp"
-#include "steppers/stepper.hpp"
 #include "attracting_centre.hpp"
 #include "differences.hpp"
 #include "extrapolation.hpp"
 #include "petsc_world.hpp"
 #include "quartic_potential.hpp"
-#include "scene.hpp"
+#include "simulation.hpp"
 
 namespace bathline::contact_test {
 namespace {
@@ -26,8 +25,9 @@ ParticleSystem contact_system(std::shared_ptr<const Potential> potential, const 
   return system;
 }
 
-Problem problem_of(const ParticleSystem& system) {
-  return Problem(system, -system.contact->gamma * MatrixXd::Identity(system.size(), system.size()), {}, test_world());
+Simulation simulation_of(const ParticleSystem& system, const Scheme& scheme, double h) {
+  const MatrixXd damping = -system.contact->gamma * MatrixXd::Identity(system.size(), system.size());
+  return Simulation({system, damping, {}}, scheme, h);
 }
 
 /// V = q^2/2 + q^4/4, gamma = -1/2.
@@ -53,12 +53,11 @@ LongState reference(long double (*potential)(long double), long double (*force)(
 }
 
 double error(const ParticleSystem& system, const Scheme& scheme, const LongState& solution, int steps) {
-  Problem problem = problem_of(system);
-  EXPECT_FALSE(make_stepper(scheme, problem, 2.0 / steps)->advance(steps));
-  problem.broadcast_particles();
-  return std::abs(problem.q[0] - static_cast<double>(solution[0])) +
-         std::abs(problem.p[0] - static_cast<double>(solution[1])) +
-         std::abs(problem.z - static_cast<double>(solution[2]));
+  Simulation simulation = simulation_of(system, scheme, 2.0 / steps);
+  simulation.advance(steps);
+  return std::abs(simulation.q()[0] - static_cast<double>(solution[0])) +
+         std::abs(simulation.p()[0] - static_cast<double>(solution[1])) +
+         std::abs(simulation.z() - static_cast<double>(solution[2]));
 }
 
 const LongState& duffing_solution() {
@@ -77,13 +76,12 @@ TEST(MpiContactMethods, HerglotzHasOrderOneWithItsAction) {
   }
   EXPECT_NEAR(order, 1.0, 0.02);
   // q, p and z each, and not only their sum.
-  Problem problem = problem_of(duffing());
-  make_stepper(HerglotzScheme{}, problem, 1.0 / 1024.0)->advance(2048);
-  problem.broadcast_particles();
-  EXPECT_NEAR(problem.q[0], static_cast<double>(duffing_solution()[0]), 1e-3);
-  EXPECT_NEAR(problem.p[0], static_cast<double>(duffing_solution()[1]), 1e-3);
-  EXPECT_NEAR(problem.z, static_cast<double>(duffing_solution()[2]), 1e-3);
-  EXPECT_NEAR(problem.energies().dissipated, static_cast<double>(duffing_solution()[3]), 1e-3);
+  Simulation simulation = simulation_of(duffing(), HerglotzScheme{}, 1.0 / 1024.0);
+  simulation.advance(2048);
+  EXPECT_NEAR(simulation.q()[0], static_cast<double>(duffing_solution()[0]), 1e-3);
+  EXPECT_NEAR(simulation.p()[0], static_cast<double>(duffing_solution()[1]), 1e-3);
+  EXPECT_NEAR(simulation.z(), static_cast<double>(duffing_solution()[2]), 1e-3);
+  EXPECT_NEAR(simulation.energies().dissipated, static_cast<double>(duffing_solution()[3]), 1e-3);
 }
 
 TEST(MpiContactMethods, ExactFlowIsExactWithItsActionAndItsWork) {
@@ -98,13 +96,13 @@ TEST(MpiContactMethods, ExactFlowIsExactWithItsActionAndItsWork) {
     SCOPED_TRACE(i);
     const auto& [system, solution] = subjects[i];
     for (const int steps : {1, 8, 64}) EXPECT_LT(error(system, ExactFlow{}, solution, steps), i == 0 ? 1e-11 : 1e-13);
-    Problem problem = problem_of(system);
-    const double start = problem.energies().total(), hamiltonian = problem.energies().particles + 0.5 * problem.z;
-    make_stepper(ExactFlow{}, problem, 0.25)->advance(8);
-    problem.broadcast_particles();
-    EXPECT_NEAR(problem.energies().dissipated, static_cast<double>(solution[3]), 1e-11);
-    EXPECT_NEAR(problem.energies().total(), start, 1e-11);
-    EXPECT_NEAR(problem.energies().particles + 0.5 * problem.z, hamiltonian * std::exp(-1.0), 1e-11);
+    Simulation simulation = simulation_of(system, ExactFlow{}, 0.25);
+    const auto hamiltonian = [&] { return simulation.energies().particles + 0.5 * simulation.z(); };
+    const double start = simulation.total_energy(), hamiltonian_at_start = hamiltonian();
+    simulation.advance(8);
+    EXPECT_NEAR(simulation.energies().dissipated, static_cast<double>(solution[3]), 1e-11);
+    EXPECT_NEAR(simulation.total_energy(), start, 1e-11);
+    EXPECT_NEAR(hamiltonian(), hamiltonian_at_start * std::exp(-1.0), 1e-11);
     // The exact discrete Lagrangian, where there is one, has the same motion.
     if (i == 0) continue;
     // Its gradients are differences of numbers of the size m q / h: 64 steps x 64/2 x a few u x 1.5.
@@ -118,16 +116,14 @@ TEST(MpiContactMethods, HerglotzTakesThePapersSteps) {
   for (const double k : {0.0, 1.0}) {
     ParticleSystem system = linear(k, 1.0, 99.0, gamma, 0.125);
     system.contact->q1 = VectorXd::Constant(1, 2.0);
-    Problem problem = problem_of(system);
-    const std::unique_ptr<Stepper> stepper = make_stepper(HerglotzScheme{}, problem, h);
+    Simulation simulation = simulation_of(system, HerglotzScheme{}, h);
     double previous = 1.0, current = 2.0, z = 0.125;
     for (int step = 0; step < 40; ++step) {
-      ASSERT_FALSE(stepper->advance(1));
-      problem.broadcast_particles();
+      ASSERT_FALSE(simulation.try_to_advance(1));
       z = (current - previous) * (current - previous) / (2.0 * h) -
           k * h / 8.0 * (current + previous) * (current + previous) + (1.0 + h * gamma) * z;
-      ASSERT_NEAR(problem.q[0], current, 1e-12);
-      ASSERT_NEAR(problem.z, z, 1e-12);
+      ASSERT_NEAR(simulation.q()[0], current, 1e-12);
+      ASSERT_NEAR(simulation.z(), z, 1e-12);
       double next = (h * gamma + 2.0) * current - (h * gamma + 1.0) * previous;
       if (k == 1.0) {
         next = ((8.0 - 2.0 * h * h + 4.0 * h * gamma - h * h * h * gamma) * current -
@@ -145,12 +141,9 @@ TEST(MpiContactMethods, EveryMethodGoesFromQ0ToQ1) {
     ParticleSystem system = nonlinear ? duffing() : linear(1.0, 1.25, 0.0, -0.5, 0.0);
     system.contact->q1 = VectorXd::Constant(1, 0.5);
     for (const Scheme& scheme : {Scheme(HerglotzScheme{}), Scheme(ExactFlow{})}) {
-      Problem problem = problem_of(system);
-      const std::unique_ptr<Stepper> stepper = make_stepper(scheme, problem, 0.5);
-      EXPECT_FALSE(problem.initial_q1) << "used once";
-      ASSERT_FALSE(stepper->advance(1));
-      problem.broadcast_particles();
-      EXPECT_NEAR(problem.q[0], 0.5, 1e-12);
+      Simulation simulation = simulation_of(system, scheme, 0.5);
+      ASSERT_FALSE(simulation.try_to_advance(1));
+      EXPECT_NEAR(simulation.q()[0], 0.5, 1e-12);
     }
   }
 }
@@ -159,28 +152,24 @@ TEST(MpiContactMethods, AnUnreachableStartIsAFailure) {
   // After half a period all motions are at the same point.
   ParticleSystem system = linear(1.0, 1.0, 0.0, -0.5, 0.0);
   system.contact->q1 = VectorXd::Constant(1, 5.0);
-  Problem problem = problem_of(system);
-  const std::optional<Failure> failure = make_stepper(ExactFlow{}, problem, M_PI / std::sqrt(0.9375))->advance(1);
+  Simulation simulation = simulation_of(system, ExactFlow{}, M_PI / std::sqrt(0.9375));
+  const std::optional<Failure> failure = simulation.try_to_advance(1);
   if (failure) {
     EXPECT_NE(failure->reason.find("q1"), std::string::npos);
     return;
   }
   // With round-off the momentum may be enormous instead, but nothing in between.
-  EXPECT_GT(problem.p.norm(), 1e10);
+  EXPECT_GT(simulation.p().norm(), 1e10);
 }
 
 /// One step as a map of (q, p, z).
 VectorXd stepped(const ParticleSystem& system, const Scheme& scheme, double h, const VectorXd& x) {
-  Problem problem = problem_of(system);
-  const std::unique_ptr<Stepper> stepper = make_stepper(scheme, problem, h);
-  const Eigen::Index n = problem.q.size();
-  problem.q = x.head(n);
-  problem.p = x.segment(n, n);
-  problem.z = x[2 * n];
-  EXPECT_FALSE(stepper->advance(1));
-  problem.broadcast_particles();
+  Simulation simulation = simulation_of(system, scheme, h);
+  const Eigen::Index n = system.size();
+  simulation.set_particles(x.head(n), x.segment(n, n), x[2 * n]);
+  simulation.advance(1);
   VectorXd result(2 * n + 1);
-  result << problem.q, problem.p, problem.z;
+  result << simulation.q(), simulation.p(), simulation.z();
   return result;
 }
 
@@ -217,14 +206,13 @@ TEST(MpiContactMethods, AStepScalesTheContactForm) {
 TEST(MpiContactMethods, AngularMomentumDecaysByTheFactor) {
   const ParticleSystem planet =
       contact_system(std::make_shared<AttractingCentre>(), VectorXd{{1.0, 0.2}}, VectorXd{{-0.1, 1.0}}, -0.1, 0.0);
-  Problem problem = problem_of(planet);
-  const std::unique_ptr<Stepper> stepper = make_stepper(HerglotzScheme{}, problem, 0.05);
+  Simulation simulation = simulation_of(planet, HerglotzScheme{}, 0.05);
   double expected = 1.0 + 0.02;
   for (int step = 0; step < 60; ++step) {
-    ASSERT_FALSE(stepper->advance(1));
-    problem.broadcast_particles();
+    ASSERT_FALSE(simulation.try_to_advance(1));
     expected *= 0.995;
-    EXPECT_NEAR(problem.q[0] * problem.p[1] - problem.q[1] * problem.p[0], expected, 1e-12);
+    const VectorXd q = simulation.q(), p = simulation.p();
+    EXPECT_NEAR(q[0] * p[1] - q[1] * p[0], expected, 1e-12);
   }
 }
 
@@ -232,8 +220,7 @@ TEST(MpiContactMethods, AStepWithoutSolutionIsAFailure) {
   // The middle of the first guess is the centre itself, where there is no force.
   const ParticleSystem comet =
       contact_system(std::make_shared<AttractingCentre>(), VectorXd{{1.0, 0.0}}, VectorXd{{-2.0, 0.0}}, -0.1, 0.0);
-  Problem problem = problem_of(comet);
-  const std::optional<Failure> failure = make_stepper(HerglotzScheme{}, problem, 1.0)->advance(50);
+  const std::optional<Failure> failure = simulation_of(comet, HerglotzScheme{}, 1.0).try_to_advance(50);
   ASSERT_TRUE(failure);
   EXPECT_EQ(failure->step, 1);
   EXPECT_NE(failure->reason.find("Newton"), std::string::npos);

@@ -4,10 +4,9 @@
 
 #include <algorithm>
 
-#include "steppers/stepper.hpp"
 #include "method_cases.hpp"
 #include "quartic_potential.hpp"
-#include "scene.hpp"
+#include "simulation.hpp"
 #include "test_world.hpp"
 
 namespace bathline::discrete_reduction_test {
@@ -42,19 +41,14 @@ Pair make_pair(const ParticleSystem& system, const std::vector<Attachment::Weigh
 /// The largest difference of a coordinate step by step, relative to the largest coordinate.
 std::vector<double> differences(const Pair& pair, std::int64_t steps) {
   const Scheme& scheme = method_case("gamma(gamma=0.000000)").scheme;
-  Problem closed = make_problem(pair.closed, test_world());
-  Problem open = make_problem(pair.open, test_world());
-  const std::unique_ptr<Stepper> closed_stepper = make_stepper(scheme, closed, pair.h);
-  const std::unique_ptr<Stepper> open_stepper = make_stepper(scheme, open, pair.h);
+  Simulation closed(pair.closed, scheme, pair.h), open(pair.open, scheme, pair.h);
   std::vector<double> result;
-  double amplitude = open.q.cwiseAbs().maxCoeff();
+  double amplitude = open.q().cwiseAbs().maxCoeff();
   for (std::int64_t k = 0; k < steps; ++k) {
-    closed_stepper->advance(1);
-    open_stepper->advance(1);
-    closed.broadcast_particles();
-    open.broadcast_particles();
-    amplitude = std::max(amplitude, open.q.cwiseAbs().maxCoeff());
-    result.push_back((closed.q - open.q).cwiseAbs().maxCoeff() / amplitude);
+    closed.advance(1);
+    open.advance(1);
+    amplitude = std::max(amplitude, open.q().cwiseAbs().maxCoeff());
+    result.push_back((closed.q() - open.q()).cwiseAbs().maxCoeff() / amplitude);
   }
   return result;
 }

@@ -6,14 +6,13 @@
 #include <cmath>
 #include <map>
 
-#include "steppers/stepper.hpp"
 #include "driven.hpp"
 #include "extrapolation.hpp"
 #include "measured_order.hpp"
 #include "method_cases.hpp"
 #include "petsc_world.hpp"
 #include "quartic_potential.hpp"
-#include "scene.hpp"
+#include "simulation.hpp"
 
 namespace bathline::driven_test {
 namespace {
@@ -135,11 +134,11 @@ struct Errors {
 };
 
 Errors errors_of(const Subject& subject, const Scheme& scheme, int steps) {
-  Problem problem = make_problem(subject.scene, test_world());
-  const double start = problem.energies().total();
-  EXPECT_FALSE(make_stepper(scheme, problem, end / steps)->advance(steps).has_value());
-  EXPECT_EQ(problem.clock.steps, steps);
-  const PhasePoint state = get_state(problem);
+  Simulation simulation(subject.scene, scheme, end / steps);
+  const double start = simulation.total_energy();
+  simulation.advance(steps);
+  EXPECT_EQ(simulation.steps(), steps);
+  const PhasePoint state = simulation.state();
   const auto n = static_cast<std::size_t>(state.u.size());
   Errors errors;
   for (std::size_t i = 0; i < n; ++i) {
@@ -147,7 +146,7 @@ Errors errors_of(const Subject& subject, const Scheme& scheme, int steps) {
     errors.state = std::max(errors.state, std::abs(state.u[index] - static_cast<double>(subject.solution[i])));
     errors.state = std::max(errors.state, std::abs(state.p[index] - static_cast<double>(subject.solution[n + i])));
   }
-  const EnergyLedger ledger = problem.energies();
+  const EnergyLedger ledger = simulation.energies();
   errors.work = std::abs(ledger.work - static_cast<double>(subject.solution[2 * n]));
   errors.total = std::abs(ledger.total() - start);
   return errors;

@@ -4,14 +4,12 @@
 
 #include <cmath>
 
-#include "steppers/step_matrix.hpp"
-#include "steppers/stepper.hpp"
 #include "attracting_centre.hpp"
 #include "extrapolation.hpp"
 #include "method_cases.hpp"
 #include "petsc_world.hpp"
 #include "recipe_text.hpp"
-#include "scene.hpp"
+#include "simulation.hpp"
 #include "solve/dense.hpp"
 
 namespace bathline::energy_ledger_test {
@@ -30,17 +28,16 @@ TEST(MpiEnergyLedger, ClosedLinearSystemKeepsItsEnergyUnderTheExactFlowAndTheMid
   scene.lines = {{{{0, 1.0}, {1, -1.0}}, {.mass = 10.0, .stiffness = 1600.0}, 150}};
   for (const char* method : {"exact", "gamma(gamma=0.500000)"}) {
     SCOPED_TRACE(method);
-    Problem problem = make_problem(scene, test_world());
-    const std::unique_ptr<Stepper> stepper = make_stepper(method_case(method).scheme, problem, 0.1);
-    const double start = problem.energies().total();
+    Simulation simulation(scene, method_case(method).scheme, 0.1);
+    const double start = simulation.total_energy();
     for (int piece = 0; piece < 30; ++piece) {
-      stepper->advance(10);
-      const EnergyLedger ledger = problem.energies();
+      simulation.advance(10);
+      const EnergyLedger ledger = simulation.energies();
       ASSERT_NEAR(ledger.total(), start, 1e-12 * start);
       EXPECT_EQ(ledger.dissipated, 0.0);
     }
     // After two echoes the environment has a part of the energy.
-    EXPECT_GT(problem.energies().environment, 0.05 * start);
+    EXPECT_GT(simulation.energies().environment, 0.05 * start);
   }
 }
 
@@ -52,18 +49,16 @@ TEST(MpiEnergyLedger, OpenSystemsLoseTheDissipatedEnergy) {
                                  Eigen::VectorXd{{1.0, 0.0}}, Eigen::VectorXd{{0.0, 1.1}}, 2);
   kepler.damping = 0.02 * Eigen::MatrixXd::Identity(2, 2);
   for (const Scene& scene : {dual, kepler}) {
-    Problem problem = make_problem(scene, test_world());
-    const std::unique_ptr<Stepper> stepper = make_stepper(ExactFlow{}, problem, 0.1);
-    const double start = problem.energies().total();
+    Simulation simulation(scene, ExactFlow{}, 0.1);
+    const double start = simulation.total_energy();
     for (int piece = 0; piece < 10; ++piece) {
-      stepper->advance(7);
-      ASSERT_NEAR(problem.energies().total(), start, 1e-11 * std::abs(start));
+      simulation.advance(7);
+      ASSERT_NEAR(simulation.total_energy(), start, 1e-11 * std::abs(start));
     }
-    EXPECT_GT(problem.energies().dissipated, 0.05 * std::abs(start));
+    EXPECT_GT(simulation.energies().dissipated, 0.05 * std::abs(start));
     if (scene.system.axes == 2) {
       // limebeer2020, section V: the angular momentum decays exponentially.
-      problem.broadcast_particles();
-      const double angular = problem.q[0] * problem.p[1] - problem.q[1] * problem.p[0];
+      const double angular = simulation.q()[0] * simulation.p()[1] - simulation.q()[1] * simulation.p()[0];
       EXPECT_NEAR(angular, 1.1 * std::exp(-0.02 * 7.0), 1e-11);
     }
   }
@@ -75,12 +70,11 @@ TEST(MpiEnergyLedger, MidpointRuleClosesTheLedgerOfAnOpenLinearSystem) {
   scene.lines = {
       {{{0, 1.0}, {1, -1.0}}, {.mass = 10.0, .stiffness = 1600.0, .far_end = FarEnd::matched, .dashpot = 0.0}, 90}};
   scene.damping = 3.0 * Eigen::MatrixXd::Identity(2, 2);
-  Problem problem = make_problem(scene, test_world());
-  const std::unique_ptr<Stepper> stepper = make_stepper(method_case("gamma(gamma=0.500000)").scheme, problem, 0.1);
-  const double start = problem.energies().total();
-  stepper->advance(300);
-  EXPECT_NEAR(problem.energies().total(), start, 1e-12 * start);
-  EXPECT_GT(problem.energies().dissipated, 0.5 * start);
+  Simulation simulation(scene, method_case("gamma(gamma=0.500000)").scheme, 0.1);
+  const double start = simulation.total_energy();
+  simulation.advance(300);
+  EXPECT_NEAR(simulation.total_energy(), start, 1e-12 * start);
+  EXPECT_GT(simulation.energies().dissipated, 0.5 * start);
 }
 
 /// Two coupled van der Pol oscillators, whose force accelerates one of them and brakes the other at the start.
@@ -112,11 +106,10 @@ TEST(MpiEnergyLedger, HasTheWorkOfForcesToTheOrderOfTheScheme) {
   for (const MethodCase& method : method_cases()) {
     SCOPED_TRACE(method.name);
     const auto errors = [&](int steps) {
-      Problem problem(system, *system.damping, {}, test_world());
-      problem.prepare();
-      const double start = problem.energies().total();
-      EXPECT_FALSE(make_stepper(method.scheme, problem, 2.0 / steps)->advance(steps));
-      const EnergyLedger ledger = problem.energies();
+      Simulation simulation({system, *system.damping, {}}, method.scheme, 2.0 / steps);
+      const double start = simulation.total_energy();
+      simulation.advance(steps);
+      const EnergyLedger ledger = simulation.energies();
       EXPECT_EQ(ledger.environment, 0.0);
       return Errors{std::abs(ledger.dissipated - work), std::abs(ledger.total() - start)};
     };
@@ -158,8 +151,7 @@ TEST(MpiEnergyLedger, LyapunovNormsAreThePapers) {
   Eigen::MatrixXd power = Eigen::MatrixXd::Zero(4, 4);
   power.bottomRightCorner(2, 2) = scene.damping;
   const auto norm = [&](const char* method) {
-    Problem problem = make_problem(scene, test_world());
-    const Eigen::MatrixXd step = step_matrix(method_case(method).scheme, problem, h);
+    const Eigen::MatrixXd step = step_matrix_of(scene, method_case(method).scheme, h);
     return spectral_norm(gramian(step, h * power) - w);
   };
   EXPECT_NEAR(norm("gamma(gamma=0.000000)"), 2.8816, 5e-5);

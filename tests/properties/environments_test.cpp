@@ -5,14 +5,12 @@
 
 #include <cmath>
 
-#include "steppers/stepper.hpp"
 #include "differences.hpp"
 #include "environment_forms.hpp"
 #include "method_cases.hpp"
-#include "particle_in_well.hpp"
 #include "petsc_world.hpp"
-#include "scene.hpp"
 #include "self_world.hpp"
+#include "simulation.hpp"
 #include "solve/dense.hpp"
 
 namespace bathline::environments_test {
@@ -194,38 +192,32 @@ TEST(MpiEnvironments, ResumeOnAnyRanksOrStateWhyASchemeIsUnsupported) {
       const MethodCase& method = method_cases()[i];
       if (std::holds_alternative<ExactFlow>(method.scheme)) continue;
       SCOPED_TRACE(form.name + ", " + method.name);
-      Problem whole = problem_with(form, test_world());
-      if (const std::optional<std::string> reason = whole.environments()[0]->unsupported_reason(method.scheme)) {
+      const auto environment = build(form, test_world());
+      if (const std::optional<std::string> reason = environment->unsupported_reason(method.scheme)) {
         EXPECT_NE(reason->find(' '), std::string::npos) << *reason;
         continue;
       }
-      Problem first = problem_with(form, test_world()), second = problem_with(form, test_world());
-      Problem alone = problem_with(form, self_world());
-      const auto whole_stepper = make_stepper(method.scheme, whole, step);
-      const auto first_stepper = make_stepper(method.scheme, first, step);
-      const auto second_stepper = make_stepper(method.scheme, second, step);
-      const auto alone_stepper = make_stepper(method.scheme, alone, step);
+      const auto simulation = [&](const Communicator& world) {
+        return Simulation(problem_with(form, world), method.scheme, step);
+      };
+      Simulation whole = simulation(test_world()), first = simulation(test_world()), second = simulation(test_world()),
+                 alone = simulation(self_world());
       // Where the length of blocks has no limit a short length is used.
       constexpr std::int64_t some = 7, many = 1000;
-      const std::int64_t block_granularity =
-          whole_stepper->block_granularity() < many ? whole_stepper->block_granularity() : some;
-      EXPECT_FALSE(whole_stepper->advance(block_granularity));
-      EXPECT_FALSE(whole_stepper->advance(block_granularity));
-      EXPECT_FALSE(first_stepper->advance(block_granularity));
-      copy_state(second, first);
-      second.clock = first.clock;
-      second_stepper->set_internal_state(first_stepper->internal_state());
-      EXPECT_FALSE(second_stepper->advance(block_granularity));
-      EXPECT_FALSE(alone_stepper->advance(2 * block_granularity));
-      whole.broadcast_particles();
-      second.broadcast_particles();
-      EXPECT_EQ(second.q, whole.q);
-      EXPECT_EQ(second.p, whole.p);
+      const std::int64_t block_granularity = whole.block_granularity() < many ? whole.block_granularity() : some;
+      whole.advance(block_granularity);
+      whole.advance(block_granularity);
+      first.advance(block_granularity);
+      second.resume(first);
+      second.advance(block_granularity);
+      alone.advance(2 * block_granularity);
+      EXPECT_EQ(second.q(), whole.q());
+      EXPECT_EQ(second.p(), whole.p());
       if (std::holds_alternative<ExplicitScheme>(method.scheme)) {
-        EXPECT_EQ(alone.q, whole.q);
-        EXPECT_EQ(alone.p, whole.p);
+        EXPECT_EQ(alone.q(), whole.q());
+        EXPECT_EQ(alone.p(), whole.p());
       } else {
-        EXPECT_LT((alone.q - whole.q).norm() + (alone.p - whole.p).norm(), 1e-12);
+        EXPECT_LT((alone.q() - whole.q()).norm() + (alone.p() - whole.p()).norm(), 1e-12);
       }
     }
   }
@@ -236,14 +228,15 @@ TEST(MpiEnvironments, CloseTheLedgerToRoundOffUnderGauss) {
   const MethodCase& gauss = method_case("gauss(stages=2)");
   for (const Form& form : all_forms()) {
     SCOPED_TRACE(form.name);
-    Problem problem = problem_with(form, test_world());
-    const EnvironmentProperties& properties = problem.environments()[0]->properties();
+    const auto environment = build(form, test_world());
+    const EnvironmentProperties& properties = environment->properties();
     if (properties.sites == 0 && !properties.is_white) continue;
-    if (problem.environments()[0]->unsupported_reason(gauss.scheme)) continue;
-    const double before = problem.energies().total();
-    EXPECT_FALSE(make_stepper(gauss.scheme, problem, step)->advance(200));
-    EXPECT_NEAR(problem.energies().total(), before, 1e-12 * before);
-    EXPECT_GT(std::abs(problem.energies().particles - before), 1e-3 * before);
+    if (environment->unsupported_reason(gauss.scheme)) continue;
+    Simulation simulation(problem_with(form, test_world()), gauss.scheme, step);
+    const double before = simulation.total_energy();
+    simulation.advance(200);
+    EXPECT_NEAR(simulation.total_energy(), before, 1e-12 * before);
+    EXPECT_GT(std::abs(simulation.energies().particles - before), 1e-3 * before);
   }
 }
 
@@ -297,13 +290,13 @@ TEST(MpiEnvironments, OnACombinationOfCoordinatesAreThoseOfARotatedCoordinate) {
       // Noise is drawn for coordinates, not for combinations of them.
       if (properties.is_white && properties.temperature > 0.0) continue;
       ++tried;
-      EXPECT_FALSE(make_stepper(method.scheme, four, step)->advance(20));
-      EXPECT_FALSE(make_stepper(method.scheme, two, step)->advance(20));
-      for (Problem* problem : {&four, &two}) problem->broadcast_particles();
+      Simulation along(std::move(four), method.scheme, step), rotated(std::move(two), method.scheme, step);
+      along.advance(20);
+      rotated.advance(20);
       // Some steps are beyond the limit of stability.
-      const double error = (rotation * four.q - two.q).norm() + (rotation * four.p - two.p).norm();
-      EXPECT_LT(error, 1e-12 * (1.0 + two.q.norm() + two.p.norm()));
-      EXPECT_GT((four.q - q0).norm(), 0.1);
+      const double error = (rotation * along.q() - rotated.q()).norm() + (rotation * along.p() - rotated.p()).norm();
+      EXPECT_LT(error, 1e-12 * (1.0 + rotated.q().norm() + rotated.p().norm()));
+      EXPECT_GT((along.q() - q0).norm(), 0.1);
     }
   }
   EXPECT_GT(tried, 20u);

@@ -3,10 +3,9 @@
 
 #include <cmath>
 
-#include "steppers/stepper.hpp"
 #include "method_cases.hpp"
 #include "petsc_world.hpp"
-#include "scene.hpp"
+#include "simulation.hpp"
 
 namespace bathline::limits_test {
 namespace {
@@ -18,13 +17,12 @@ double largest(const Scheme& scheme, double square, double rate, double h, int s
       Eigen::VectorXd::Ones(1), std::make_shared<QuadraticPotential>(Eigen::MatrixXd::Constant(1, 1, square)),
       Eigen::VectorXd::Constant(1, square > 0.0 ? 0.6 : 0.0), Eigen::VectorXd::Constant(1, 0.8));
   scene.damping = Eigen::MatrixXd::Constant(1, 1, rate);
-  Problem problem = make_problem(scene, test_world());
-  const std::unique_ptr<Stepper> stepper = make_stepper(scheme, problem, h);
+  Simulation simulation(scene, scheme, h);
   double result = 0.0;
   for (int step = 0; step < steps && result < 1e6; ++step) {
-    stepper->advance(1);
+    simulation.advance(1);
     // In pure decay only the momentum shows growth.
-    result = std::max(result, std::abs(problem.p[0]) + (square > 0.0 ? std::abs(problem.q[0]) : 0.0));
+    result = std::max(result, std::abs(simulation.p()[0]) + (square > 0.0 ? std::abs(simulation.q()[0]) : 0.0));
   }
   return result;
 }

@@ -3,14 +3,13 @@
 
 #include <cmath>
 
-#include "steppers/stepper.hpp"
 #include "attracting_centre.hpp"
 #include "extrapolation.hpp"
 #include "measured_order.hpp"
 #include "method_cases.hpp"
 #include "petsc_world.hpp"
 #include "quartic_potential.hpp"
-#include "scene.hpp"
+#include "simulation.hpp"
 
 namespace bathline::order_test {
 namespace {
@@ -121,9 +120,9 @@ const std::vector<Subject>& subjects() {
 }
 
 double error_of(const Subject& subject, const Scheme& scheme, int steps) {
-  Problem problem = make_problem(subject.scene, test_world());
-  EXPECT_FALSE(make_stepper(scheme, problem, end / steps)->advance(steps).has_value());
-  const PhasePoint state = get_state(problem);
+  Simulation simulation(subject.scene, scheme, end / steps);
+  simulation.advance(steps);
+  const PhasePoint state = simulation.state();
   const auto n = static_cast<std::size_t>(state.u.size());
   double error = 0.0;
   for (std::size_t i = 0; i < n; ++i) {

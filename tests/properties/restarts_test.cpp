@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "method_cases.hpp"
-#include "particle_in_well.hpp"
 #include "petsc_world.hpp"
 #include "recipe_text.hpp"
+#include "simulation.hpp"
 
 namespace bathline::restarts_test {
 namespace {
@@ -83,30 +83,28 @@ TEST(MpiRestarts, HaveTheBitsOfRunsThatAreNotInterrupted) {
     EXPECT_GE(schemes.size(), std::max<std::size_t>(1, subject.methods.size()));
     for (const auto& [name, scheme] : schemes) {
       SCOPED_TRACE(name);
-      Problem whole = problem_of(0), interrupted = problem_of(0), other = problem_of(1);
-      EXPECT_FALSE(make_stepper(scheme, whole, h)->advance(subject.steps));
-      EXPECT_FALSE(make_stepper(scheme, other, h)->advance(subject.steps));
+      Simulation whole(problem_of(0), scheme, h), interrupted(problem_of(0), scheme, h),
+          other(problem_of(1), scheme, h);
+      whole.advance(subject.steps);
+      other.advance(subject.steps);
       const EnergyLedger expected = whole.energies();
-      const auto stepper = make_stepper(scheme, interrupted, h);
       for (const int stop : subject.stops) {
         SCOPED_TRACE(stop);
-        EXPECT_FALSE(stepper->advance(stop - interrupted.clock.steps));
-        Problem resumed = problem_of(0);
-        const auto resumed_stepper = make_stepper(scheme, resumed, h);
-        copy_state(resumed, interrupted);
-        resumed.clock = interrupted.clock;
-        resumed_stepper->set_internal_state(stepper->internal_state());
-        EXPECT_FALSE(resumed_stepper->advance(subject.steps - stop));
+        interrupted.advance(stop - interrupted.steps());
+        Simulation resumed(problem_of(0), scheme, h);
+        resumed.resume(interrupted);
+        resumed.advance(subject.steps - stop);
         const EnergyLedger actual = resumed.energies();
         EXPECT_EQ(actual.environment, expected.environment);
         EXPECT_EQ(actual.dissipated, expected.dissipated);
+        const Eigen::VectorXd q = whole.q();
+        EXPECT_EQ(resumed.q(), q);
+        EXPECT_EQ(resumed.p(), whole.p());
+        EXPECT_EQ(other.q() != q, is_warm);
         if (!test_world().is_root()) continue;
-        EXPECT_EQ(resumed.q, whole.q);
-        EXPECT_EQ(resumed.p, whole.p);
-        EXPECT_EQ(other.q != whole.q, is_warm);
-        std::vector<double> force(static_cast<std::size_t>(whole.q.size())), resumed_force(force);
-        whole.environments()[0]->force({whole.q.data(), force.size()}, force);
-        resumed.environments()[0]->force({whole.q.data(), force.size()}, resumed_force);
+        std::vector<double> force(static_cast<std::size_t>(q.size())), resumed_force(force);
+        whole.environment().force({q.data(), force.size()}, force);
+        resumed.environment().force({q.data(), force.size()}, resumed_force);
         EXPECT_EQ(resumed_force, force);
       }
     }

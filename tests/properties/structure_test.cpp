@@ -3,13 +3,13 @@
 
 #include <cmath>
 
-#include "steppers/stepper.hpp"
 #include "attracting_centre.hpp"
 #include "dense_system.hpp"
 #include "differences.hpp"
 #include "method_cases.hpp"
 #include "petsc_world.hpp"
 #include "quartic_potential.hpp"
+#include "simulation.hpp"
 
 namespace bathline::structure_test {
 namespace {
@@ -29,18 +29,16 @@ Scene nonlinear_scene() {
 /// One step as a map of the phase space.
 class StepMap {
  public:
-  StepMap(const Scene& scene, const Scheme& scheme, double h)
-      : problem_(make_problem(scene, test_world())), stepper_(make_stepper(scheme, problem_, h)) {}
+  StepMap(const Scene& scene, const Scheme& scheme, double h) : simulation_(scene, scheme, h) {}
 
   PhasePoint operator()(const PhasePoint& from) {
-    set_state(problem_, from);
-    EXPECT_FALSE(stepper_->advance(1).has_value());
-    return get_state(problem_);
+    simulation_.set_state(from);
+    simulation_.advance(1);
+    return simulation_.state();
   }
 
  private:
-  Problem problem_;
-  std::unique_ptr<Stepper> stepper_;
+  Simulation simulation_;
 };
 
 /// A defect that must vanish for the methods that claim so, and be visible for the others.
