@@ -48,7 +48,7 @@ class BrowserTest(unittest.TestCase):
             ],
             capture_output=True,
             text=True,
-            timeout=180,
+            timeout=600,
         )
         self.assertEqual(done.returncode, 0, done.stderr)
         console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]

@@ -19,7 +19,7 @@ def executed(path):
     notebook = nbformat.read(path, as_version=4)
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | {"BATHLINE": PROGRAM}
     with mock.patch.dict(os.environ, environment, clear=True):
-        NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(path.parent)}}).execute()
+        NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(path.parent)}}).execute()
     return notebook
 
 

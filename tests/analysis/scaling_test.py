@@ -57,7 +57,7 @@ class ScalingTest(unittest.TestCase):
     def test_table_and_figure(self):
         self.fill()
         done = subprocess.run(
-            [sys.executable, scaling.__file__, str(self.path)], capture_output=True, text=True, timeout=120
+            [sys.executable, scaling.__file__, str(self.path)], capture_output=True, text=True, timeout=600,
         )
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertGreater((self.path / "scaling.png").stat().st_size, 10000)

@@ -86,7 +86,7 @@ class WatchTest(unittest.TestCase):
 
     def test_a_complete_result_is_shown_once(self):
         self.write("complete")
-        text, _ = self.watch().communicate(timeout=60)
+        text, _ = self.watch().communicate(timeout=600)
         self.assertEqual(text.count("A small result: complete"), 1)
         self.assertIn("open: at 10 s", text)
         self.assertIn("open: position (m)", text)
@@ -102,7 +102,7 @@ class WatchTest(unittest.TestCase):
             pass
         self.assertIsNone(watch.poll())
         self.write("failed")
-        self.assertIn("failed", watch.communicate(timeout=60)[0])
+        self.assertIn("failed", watch.communicate(timeout=600)[0])
         self.assertEqual(watch.returncode, 0)
 
     def test_the_progress_of_a_run_is_shown(self):
@@ -110,7 +110,7 @@ class WatchTest(unittest.TestCase):
         recipe.write_text(ENDLESS)
         run = self.start(PROGRAM, "run", recipe, "-o", self.result, "--progress", "none")
         watch, times = self.watch(), set()
-        deadline = time.monotonic() + 90
+        deadline = time.monotonic() + 600
         while len(times) < 2:
             self.assertLess(time.monotonic(), deadline, times)
             line = watch.stdout.readline()
@@ -128,7 +128,7 @@ class WatchTest(unittest.TestCase):
         self.assertEqual([watch.poll() for watch in watches], [None, None])
         run.kill()
         run.wait()
-        text, _ = (watch.communicate(timeout=60)[0] for watch in watches)
+        text, _ = (watch.communicate(timeout=600)[0] for watch in watches)
         page = self.page.read_text()
         self.assertNotIn("refresh", page)
         for shown in (text, page):
@@ -150,7 +150,7 @@ class WatchTest(unittest.TestCase):
             self.assertEqual(is_abandoned(self.result), abandoned, text)
 
     def wait_for(self, condition):
-        deadline = time.monotonic() + 90
+        deadline = time.monotonic() + 600
         while not condition():
             self.assertLess(time.monotonic(), deadline)
             time.sleep(0.01)
@@ -165,7 +165,7 @@ class WatchTest(unittest.TestCase):
         self.assertIn('<meta http-equiv="refresh" content="0.1">', before)
         self.assertIn('src="data:image/png;base64,', before)
         self.write("complete")
-        watch.communicate(timeout=60)
+        watch.communicate(timeout=600)
         after = self.page.read_text()
         self.assertNotIn("refresh", after)
         self.assertIn("A small result: complete", after)
@@ -185,7 +185,7 @@ class WatchTest(unittest.TestCase):
         figure = '[figure]\nkind = "lines"\n[[figure.panels]]\nseries = [{ of = "open.q[0][7]" }]\n'
         self.write("complete", figure)
         watch = self.watch("--page", self.page)
-        watch.communicate(timeout=60)
+        watch.communicate(timeout=600)
         page = self.page.read_text()
         self.assertIn("The recipe's figure cannot be drawn: ", page)
         self.assertIn("open.q[0][7]", page)
@@ -195,7 +195,7 @@ class WatchTest(unittest.TestCase):
         self.write("complete")
         self.page.parent.write_text("a file")
         watch = self.watch("--page", self.page)
-        self.assertIn("watch: ", watch.communicate(timeout=60)[0])
+        self.assertIn("watch: ", watch.communicate(timeout=600)[0])
         self.assertEqual(watch.returncode, 2)
 
 

@@ -94,7 +94,7 @@ class Site(unittest.TestCase):
         with tempfile.TemporaryDirectory() as profile:
             address = (self.site / page).as_uri() + query
             words = [CHROMIUM, *options, f"--user-data-dir={profile}", "--virtual-time-budget=30000", "--dump-dom", address]
-            return subprocess.run(words, capture_output=True, text=True, timeout=120).stdout
+            return subprocess.run(words, capture_output=True, text=True, timeout=600).stdout
 
 
 if __name__ == "__main__":

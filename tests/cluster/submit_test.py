@@ -38,7 +38,7 @@ class SubmitTest(FolderTest):
         environment["PATH"] = f"{self.work_folder}/bin:{environment['PATH']}"
         done = subprocess.run(
             [SOURCE / "cluster" / script, *map(str, arguments)],
-            cwd=self.work_folder, env=environment, capture_output=True, text=True, timeout=60,
+            cwd=self.work_folder, env=environment, capture_output=True, text=True, timeout=600,
         )
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         self.text = done.stdout + done.stderr
@@ -59,7 +59,7 @@ class SubmitTest(FolderTest):
         self.assertEqual(self.text, "run: job 7\nanalysis: job 8\n")
         # Run the command of the second job on the result of the first.
         self.assertEqual(run(["run", recipe, "-o", self.work_folder / "my run.h5", "--progress", "none"]).code, 0)
-        subprocess.run(["bash", "-c", after[after.index("--wrap") + 1]], cwd=self.work_folder, check=True, timeout=120)
+        subprocess.run(["bash", "-c", after[after.index("--wrap") + 1]], cwd=self.work_folder, check=True, timeout=600)
         self.assertTrue((self.work_folder / "my run.png").exists())
 
     def test_a_sweep_and_its_table(self):
@@ -175,7 +175,7 @@ class JobTest(FolderTest):
         environment |= {"PATH": f"{self.work_folder}/bin:{environment['PATH']}"} | variables
         done = subprocess.run(
             ["bash", SOURCE / "cluster" / script, *map(str, arguments)],
-            cwd=self.work_folder, env=environment, capture_output=True, text=True, timeout=90,
+            cwd=self.work_folder, env=environment, capture_output=True, text=True, timeout=600,
         )
         self.text = done.stdout + done.stderr
         self.assertEqual(done.returncode, code, self.text)

@@ -198,7 +198,7 @@ class KilledTest(FolderTest):
             result = self.folder / f"killed-{ranks}.h5"
             process = start(["run", path, "-o", result, "--progress", "none"], ranks)
             try:
-                for _ in range(3000):
+                for _ in range(60000):
                     if list(self.folder.glob(f"killed-{ranks}.checkpoint.*.h5")):
                         break
                     time.sleep(0.01)

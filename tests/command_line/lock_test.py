@@ -51,7 +51,7 @@ class LockTest(FolderTest):
         return list(self.folder.glob(f"{stem}.checkpoint.*.h5"))
 
     def wait_for(self, condition, process):
-        for _ in range(6000):
+        for _ in range(60000):
             if condition():
                 return
             if process.poll() is not None:

@@ -407,7 +407,7 @@ class KilledRunTest(ResultTest):
         process = start(["run", recipe, "-o", path, "--progress", "none"])
         self.addCleanup(end, process)
         # The file is flushed every 5 s; a copy of it in between is equivalent to the file after a crash.
-        rows = self.rows_after(path, 60.0)
+        rows = self.rows_after(path, 600.0)
         kill(process)
         self.assertEqual(process.returncode, -9)
         with h5py.File(path) as file:

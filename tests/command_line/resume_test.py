@@ -163,7 +163,7 @@ class ResumeTest(FolderTest):
         return process, result
 
     def wait_for(self, condition, process, what):
-        for _ in range(3000):
+        for _ in range(60000):
             if condition():
                 return
             if process.poll() is not None:

@@ -227,7 +227,7 @@ class RerunTest(StrangersTest):
         return sorted(path.name for path in self.folder.iterdir() if ".rerun-" in path.name)
 
     def wait_for_reruns(self, count, process):
-        for _ in range(3000):
+        for _ in range(60000):
             if len(self.reruns()) == count:
                 return
             self.assertIsNone(process.poll(), process.communicate() if process.poll() is not None else "")
@@ -263,7 +263,7 @@ class RerunTest(StrangersTest):
         process.terminate()
         process.communicate(timeout=PATIENCE)
         # mpirun may end before its ranks.
-        for _ in range(500):
+        for _ in range(60000):
             if not self.reruns():
                 break
             time.sleep(0.01)

@@ -132,7 +132,7 @@ class ReproduceTest(unittest.TestCase):
     def reproduce(self, *arguments, **options):
         process = self.start(*arguments, **options)
         try:
-            output, _ = process.communicate(timeout=120)
+            output, _ = process.communicate(timeout=600)
         except subprocess.TimeoutExpired:
             process.kill()
             raise
@@ -265,13 +265,13 @@ class ReproduceTest(unittest.TestCase):
         pid_files = [self.root / "results" / "ours" / name / "pid" for name in sleepers]
         for number, arguments, count in ((signal.SIGINT, (), 2), (signal.SIGTERM, ("ours/sleeps-one",), 1)):
             process = self.start(*arguments)
-            for _ in range(400):
+            for _ in range(12000):
                 if all(file.exists() and file.read_text() for file in pid_files[:count]):
                     break
                 time.sleep(0.05)
             pids = [int(file.read_text()) for file in pid_files[:count]]
             process.send_signal(number)
-            output, _ = process.communicate(timeout=30)
+            output, _ = process.communicate(timeout=600)
             self.assertEqual(process.returncode, 128 + number)
             self.assertIn("stopped on request", output)
             time.sleep(0.1)
