@@ -241,8 +241,14 @@ class SlurmTest(FolderTest):
             env=signalled(signal.SIGSTOP, 30),
         )
         after = self.submit(f"--dependency=afterok:{job}", "-n", "1", "-o", "after.log", "--wrap", "echo finished")
-        self.slurm.wait("signal for the paused rank", lambda: (paused := paused_process()) and is_pending(paused, signal.SIGUSR1), 120)
-        os.kill(paused_process(), signal.SIGCONT)
+
+        def is_requeued():
+            # Some versions of Slurm continue a paused process themselves.
+            if (paused := paused_process()) and is_pending(paused, signal.SIGUSR1):
+                os.kill(paused, signal.SIGCONT)
+            return self.slurm.state_of(job)[2] > 0
+
+        self.slurm.wait("requeueing of the job", is_requeued, 120)
         self.wait_for_end([job], "*.log", 200)
         log = (self.folder / "long.log").read_text()
         state, code, restarts = self.slurm.state_of(job)
