@@ -73,7 +73,7 @@ std::string chain(const std::string& lines, const std::string& masses = "1.7") {
 
 const std::string fput = "potential = { kind = \"fput\", k = 2.3, alpha = 0.25 }\n";
 
-TEST(MpiChainModes, TakeMassAndStiffnessFromTheRecipe) {
+TEST(ChainModes, TakeMassAndStiffnessFromTheRecipe) {
   for (const auto& [keys, ends] :
        std::vector<std::pair<std::string, ChainEnds>>{{"pairs = \"neighbours\"", ChainEnds::free},
                                                       {"pairs = \"neighbours\"\nends = \"fixed\"", ChainEnds::fixed},
@@ -88,7 +88,7 @@ TEST(MpiChainModes, TakeMassAndStiffnessFromTheRecipe) {
   }
 }
 
-TEST(MpiChainModes, RefusesChainsWithUnknownModes) {
+TEST(ChainModes, RefusesChainsWithUnknownModes) {
   const auto report = [](const std::string& lines, const std::string& masses = "1.7") {
     return read_recipe(chain(lines, masses)).report();
   };

@@ -22,7 +22,7 @@ ReadRecipe read(const std::string& system, const std::string& methods = herglotz
                      "\nsteps = 10\n" + methods);
 }
 
-TEST(MpiContact, HasTheDamperThatGammaStandsFor) {
+TEST(Contact, HasTheDamperThatGammaStandsFor) {
   const ReadRecipe oscillator = read(
       "potential = \"harmonic\"\ngamma = -0.25\nq0 = [1.5]\nv0 = [-0.5]\nz0 = 0.75\nexternal = { kind = "
       "\"quartic\", k = 2.0, beta = 4.0 }");
@@ -42,7 +42,7 @@ TEST(MpiContact, HasTheDamperThatGammaStandsFor) {
   EXPECT_EQ(problem.p[0], -0.5);
 }
 
-TEST(MpiContact, IsFreeAndAtRestByDefault) {
+TEST(Contact, IsFreeAndAtRestByDefault) {
   const ReadRecipe plane = read("gamma = -0.25\nq0 = [[1.0, 2.0]]\nq1 = [[1.25, 2.5]]");
   ASSERT_EQ(plane.report(), "");
   const ParticleSystem& system = plane.experiment->system();
@@ -58,7 +58,7 @@ TEST(MpiContact, IsFreeAndAtRestByDefault) {
   EXPECT_EQ(system.observables[0].value(system.q0, Eigen::VectorXd{{3.0, -1.0}}, 0.0)[0], -1.0 - 6.0);
 }
 
-TEST(MpiContact, SupportsGammaOfEitherSign) {
+TEST(Contact, SupportsGammaOfEitherSign) {
   for (const double gamma : {0.0, 0.05}) {
     const ReadRecipe growing = read("gamma = " + std::to_string(gamma) + "\nq0 = [1.0]\nv0 = [0.5]");
     ASSERT_EQ(growing.report(), "");
@@ -67,7 +67,7 @@ TEST(MpiContact, SupportsGammaOfEitherSign) {
   EXPECT_THAT(read("q0 = [1.0]").report(), HasSubstr("needs the key `gamma`"));
 }
 
-TEST(MpiContact, FindsSingularAndUnstableSteps) {
+TEST(Contact, FindsSingularAndUnstableSteps) {
   const std::string free = "gamma = -0.25\nq0 = [1.0]\n";
   EXPECT_THAT(read(free, herglotz, "4.0").report(), AllOf(HasSubstr("r.toml:8:"), HasSubstr("1 + h gamma = 0")));
   EXPECT_THAT(read(free, herglotz + "step = 4.0\n").report(),
@@ -80,7 +80,7 @@ TEST(MpiContact, FindsSingularAndUnstableSteps) {
               AllOf(HasSubstr("r.toml:8:"), HasSubstr("beyond the stability limit 8 of herglotz")));
 }
 
-TEST(MpiContact, FindsMissingExactLagrangians) {
+TEST(Contact, FindsMissingExactLagrangians) {
   const std::string exact = herglotz + "lagrangian = \"exact\"\n";
   EXPECT_THAT(read("gamma = -0.25\nq0 = [1.0]\nexternal = { kind = \"quartic\", k = 2.0, beta = 4.0 }", exact).report(),
               AllOf(HasSubstr("r.toml:13:"), HasSubstr("free particles and harmonic oscillators only")));
@@ -91,7 +91,7 @@ TEST(MpiContact, FindsMissingExactLagrangians) {
   EXPECT_EQ(read("potential = \"harmonic\"\ngamma = -1.0\nq0 = [1.0]", exact, "3.5").report(), "");
 }
 
-TEST(MpiContact, FindsUnsupportedMethods) {
+TEST(Contact, FindsUnsupportedMethods) {
   const std::string free = "gamma = -0.25\nq0 = [1.0]\n";
   EXPECT_THAT(read(free, "[[integrators]]\nmethod = \"stoermer-verlet\"\non = \"open\"\n").report(),
               AllOf(HasSubstr("r.toml:11:"), HasSubstr("`stoermer-verlet` splits kinetic and potential energy"),
@@ -124,7 +124,7 @@ TEST(MpiContact, FindsUnsupportedMethods) {
 }
 
 // With a drive every method integrates the system as a Lagrangian one: x'' = -x + gamma x' + cos(2t)/2.
-TEST(MpiContact, IsDrivenUnderAllItsMethods) {
+TEST(Contact, IsDrivenUnderAllItsMethods) {
   const std::string driven =
       "potential = \"harmonic\"\ngamma = -0.5\nq0 = [1.0]\nv0 = [0.3]\ndrive = [\"0.5*cos(2*t)\"]\n";
   // 2 cos(2t) and sin(2t) balance: A (1 - 4) + 2 B 0.5 = 0.5, B (1 - 4) - 2 A 0.5 = 0.
@@ -148,7 +148,7 @@ TEST(MpiContact, IsDrivenUnderAllItsMethods) {
   EXPECT_THAT(read(driven + "q1 = [1.1]\n").report(), HasSubstr("one of them"));
 }
 
-TEST(MpiContact, FindsWrongStarts) {
+TEST(Contact, FindsWrongStarts) {
   EXPECT_THAT(read("gamma = -0.25\nq0 = [1.0]\nq1 = [1.0, 2.0]").report(),
               AllOf(HasSubstr("r.toml:6:"), HasSubstr("`q1` has the wrong size")));
   EXPECT_THAT(read("gamma = -0.25\nq0 = [1.0]\nq1 = [1.0]\nv0 = [2.0]").report(),

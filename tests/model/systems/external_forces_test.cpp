@@ -36,7 +36,7 @@ Problem advanced(const ReadRecipe& recipe, double h, int steps) {
 }
 
 // Position, velocity and work at t = 4 by DOP853 with tolerance 2e-14 and by 4-stage Gauss, which agree to 4e-14.
-TEST(MpiExternalForces, DriveADuffingOscillatorAsAnotherIntegratorDoes) {
+TEST(ExternalForces, DriveADuffingOscillatorAsAnotherIntegratorDoes) {
   for (const std::string key : {"force = [\"F0*cos(omega*t)\"]", "drive = [\"F0*cos(omega*t)\"]"}) {
     const ReadRecipe recipe = read(duffing + key + "\n[system.parameters]\nF0 = 0.5\nomega = 1.3\n");
     ASSERT_EQ(recipe.report(), "");
@@ -49,7 +49,7 @@ TEST(MpiExternalForces, DriveADuffingOscillatorAsAnotherIntegratorDoes) {
   }
 }
 
-TEST(MpiExternalForces, AreTheFormulasOfTheRecipe) {
+TEST(ExternalForces, AreTheFormulasOfTheRecipe) {
   const ReadRecipe recipe = read(
       "kind = \"formula\"\ncoordinates = [\"x\", \"y\"]\nmasses = [1.0, 2.0]\nV = \"x^2 + y^2\"\nq0 = [0.5, 2.0]\n"
       "force = [\"-c*x_dot*y\", \"x*t + y_dot^2\"]\ndrive = [\"t^2\", \"0\"]\nparameters = { c = 0.25 }\n"
@@ -75,7 +75,7 @@ TEST(MpiExternalForces, AreTheFormulasOfTheRecipe) {
 }
 
 // x'' = -3 x/2 + sin(t)/2 in closed form.
-TEST(MpiExternalForces, DriveEverySystem) {
+TEST(ExternalForces, DriveEverySystem) {
   const ReadRecipe recipe = read(oscillator + "drive = [\"a*sin(t)\"]\nparameters = { a = 1 }");
   ASSERT_EQ(recipe.report(), "");
   const Problem problem = advanced(recipe, 0.5, 6);
@@ -84,7 +84,7 @@ TEST(MpiExternalForces, DriveEverySystem) {
 }
 
 // Two particles on springs to the origin, which the field stretches by m g/k: they oscillate about that position.
-TEST(MpiExternalForces, GravityActsOnEveryMass) {
+TEST(ExternalForces, GravityActsOnEveryMass) {
   const ReadRecipe recipe = read(
       "kind = \"pair-potential\"\nmasses = [1.0, 3.0]\nq0 = [[0.0, 0.0], [2.0, 1.0]]\nv0 = [[1.0, 0.0], [0.0, 2.0]]\n"
       "external = { kind = \"harmonic\", k = 2.0 }\nuniform_field = [0.5, -9.81]\n");
@@ -101,7 +101,7 @@ TEST(MpiExternalForces, GravityActsOnEveryMass) {
   EXPECT_NEAR(system.potential->value(system.q0), energy, 1e-13);
 }
 
-TEST(MpiExternalForces, PointToMistakesInFormulas) {
+TEST(ExternalForces, PointToMistakesInFormulas) {
   const auto report = [](const std::string& system) { return read(system).report(); };
   EXPECT_THAT(report(duffing + "force = [\"-x_dott\"]"),
               HasSubstr("r.toml:9:12: force[0]: unknown name `x_dott`; did you mean `x_dot`?"));
@@ -117,7 +117,7 @@ TEST(MpiExternalForces, PointToMistakesInFormulas) {
               HasSubstr("`t` already has a meaning"));
 }
 
-TEST(MpiExternalForces, AreRefusedByStudiesOfUnforcedSystems) {
+TEST(ExternalForces, AreRefusedByStudiesOfUnforcedSystems) {
   for (const std::string kind : {"energy-transfer", "commutativity", "substituting-system", "contact-form"}) {
     const ReadRecipe recipe =
         read(oscillator + "damping = 0.1\ndrive = [\"cos(t)\"]", "[study]\nkind = \"" + kind + "\"\n");

@@ -24,7 +24,7 @@ ReadRecipe read(const std::string& system, const std::vector<std::string>& setti
 const std::string start = "damping = [0.0, 0.0]\nq0 = [0.1, -0.2]\nv0 = [0.5, 0.0]\n";
 const std::string plane = "kind = \"formula\"\ncoordinates = [\"x\", \"y\"]\nmasses = [1.0, 2.0]\n" + start;
 
-TEST(MpiFormulaSystem, CanBeHenonHeiles) {
+TEST(FormulaSystem, CanBeHenonHeiles) {
   const ReadRecipe recipe = read(plane + "V = \"0.5*(x^2 + y^2) + c*(x^2*y - y^3/3)\"\nparameters = { c = 1 }");
   ASSERT_EQ(recipe.report(), "");
   const ParticleSystem& system = recipe.experiment->system();
@@ -47,14 +47,14 @@ TEST(MpiFormulaSystem, CanBeHenonHeiles) {
   }
 }
 
-TEST(MpiFormulaSystem, AcceptsOneMassForAll) {
+TEST(FormulaSystem, AcceptsOneMassForAll) {
   const ReadRecipe equal =
       read("kind = \"formula\"\ncoordinates = [\"x\", \"y\"]\nmasses = 2.5\n" + start + "V = \"x^2\"");
   ASSERT_EQ(equal.report(), "");
   EXPECT_EQ(equal.experiment->system().mass, Eigen::VectorXd(Eigen::Vector2d(2.5, 2.5)));
 }
 
-TEST(MpiFormulaSystem, RecognisesLinearSystems) {
+TEST(FormulaSystem, RecognisesLinearSystems) {
   EXPECT_TRUE(read(plane + "V = \"x^2 + x*y + 3*y^2 + 7\"").experiment->system().is_linear());
   EXPECT_FALSE(read(plane + "V = \"x^2 + y\"").experiment->system().is_linear());
   EXPECT_FALSE(read(plane + "V = \"cos(x) + y^2\"").experiment->system().is_linear());
@@ -62,7 +62,7 @@ TEST(MpiFormulaSystem, RecognisesLinearSystems) {
 }
 
 // The second derivative of each of these formulas is constant, and the first vanishes at the origin.
-TEST(MpiFormulaSystem, RecognisesPiecewiseFormulasAsNonlinear) {
+TEST(FormulaSystem, RecognisesPiecewiseFormulasAsNonlinear) {
   const std::string line = "kind = \"pair-potential\"\nmasses = [1.0, 1.0]\ndamping = [0.0, 0.0]\nq0 = [0.1, 1.3]\n";
   const auto is_linear = [](const std::string& text) {
     const ReadRecipe recipe = read(text);
@@ -80,7 +80,7 @@ TEST(MpiFormulaSystem, RecognisesPiecewiseFormulasAsNonlinear) {
   EXPECT_TRUE(is_linear(line + "potential = { kind = \"formula\", V = \"r^2\" }"));
 }
 
-TEST(MpiFormulaSystem, RecordsObservables) {
+TEST(FormulaSystem, RecordsObservables) {
   const ReadRecipe recipe = read(
       plane +
       "V = \"x^2\"\nobservables = { Lz = { formula = \"x*y_dot - 2*y*x_dot\", units = \"m^2/s\" }, sum = \"x + y\" }");
@@ -98,7 +98,7 @@ TEST(MpiFormulaSystem, RecordsObservables) {
   EXPECT_EQ(again.recipe->resolved, recipe.recipe->resolved);
 }
 
-TEST(MpiFormulaSystem, PointsToTheMistakeInAFormula) {
+TEST(FormulaSystem, PointsToTheMistakeInAFormula) {
   const auto report = [](const std::string& rest) { return read(plane + rest).report(); };
   // The formula begins in column 6 of line 9.
   EXPECT_THAT(report("V = \"x^2 + yy\""), HasSubstr("r.toml:9:12: V: unknown name `yy`; did you mean `y`?"));
@@ -114,7 +114,7 @@ TEST(MpiFormulaSystem, PointsToTheMistakeInAFormula) {
               AllOf(HasSubstr("--set system.V=x^2 + yy: V, character 7: unknown name `yy`")));
 }
 
-TEST(MpiFormulaSystem, FindsInvalidInput) {
+TEST(FormulaSystem, FindsInvalidInput) {
   const auto report = [](const std::string& rest) { return read(plane + rest).report(); };
   EXPECT_THAT(report("V = \"x^2 + x_dot\""), HasSubstr("r.toml:9:12: V depends on the velocity `x_dot`"));
   EXPECT_THAT(report("V = \"x^2*cos(t)\""), HasSubstr("r.toml:9:14: V depends on the time `t`"));
@@ -148,7 +148,7 @@ TEST(MpiFormulaSystem, FindsInvalidInput) {
 }
 
 // Explicit methods need no derivatives of the forces; others do, and kicks need those that they solve with.
-TEST(MpiFormulaSystem, DemandsOfTheStartWhatTheMethodNeeds) {
+TEST(FormulaSystem, DemandsOfTheStartWhatTheMethodNeeds) {
   const std::string formula = "kind = \"formula\"\ncoordinates = [\"x\"]\nmasses = [1.0]\nq0 = [0.0]\n";
   const std::string fractional = formula + "v0 = [1.0]\nV = \"abs(x)^1.9\"\n";
   const std::string lagrangian =
@@ -207,7 +207,7 @@ TEST(MpiFormulaSystem, DemandsOfTheStartWhatTheMethodNeeds) {
   }
 }
 
-TEST(MpiFormulaSystem, PairPotentialsCanBeFormulas) {
+TEST(FormulaSystem, PairPotentialsCanBeFormulas) {
   const std::string pair = "kind = \"pair-potential\"\nmasses = [1.0, 1.0]\ndamping = [0.0, 0.0]\nq0 = [0.1, 1.3]\n";
   const ReadRecipe typed = read(pair +
                                 "potential = { kind = \"formula\", V = \"D*((1 - exp(-a*(r - r0)))^2 - 1)\", D = 4.0, "
@@ -234,7 +234,7 @@ TEST(MpiFormulaSystem, PairPotentialsCanBeFormulas) {
               HasSubstr("V does not use `k`"));
 }
 
-TEST(MpiFormulaSystem, ExternalFormulasMayUseThePosition) {
+TEST(FormulaSystem, ExternalFormulasMayUseThePosition) {
   const ReadRecipe typed = read(
       "kind = \"pair-potential\"\nmasses = [1.0, 1.0]\ndamping = [0.0, 0.0]\nq0 = [[0.1, 0.3], [1.3, -0.2]]\n"
       "externals = [{ kind = \"formula\", V = \"9.81*y + r^2*x\" }, { kind = \"formula\", V = \"r^4\" }]");

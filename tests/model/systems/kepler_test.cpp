@@ -14,7 +14,7 @@ std::string recipe(const std::string& start) {
          "\n[time]\nstep = 0.001\nsteps = 10\n[[integrators]]\nmethod = \"gamma\"\non = \"open\"\n";
 }
 
-TEST(MpiKepler, HasAPlanarParticleDampedOnBothAxes) {
+TEST(Kepler, HasAPlanarParticleDampedOnBothAxes) {
   const ReadRecipe read = read_recipe(recipe("q0 = [[3.0, 4.0]]\nv0 = [[0.5, -0.25]]"));
   ASSERT_EQ(read.report(), "");
   const ParticleSystem& system = read.experiment->system();
@@ -29,13 +29,13 @@ TEST(MpiKepler, HasAPlanarParticleDampedOnBothAxes) {
   EXPECT_NEAR(gradient[1], 6.0 * 4.0 / 125.0, 1e-16);
 }
 
-TEST(MpiKepler, RefusesTheCentreAndWrongSizes) {
+TEST(Kepler, RefusesTheCentreAndWrongSizes) {
   EXPECT_THAT(read_recipe(recipe("q0 = [[0.0, 0.0]]")).report(),
               testing::AllOf(testing::HasSubstr("r.toml:7:"), testing::HasSubstr("centre")));
   EXPECT_THAT(read_recipe(recipe("q0 = [1.0, 0.0]")).report(), testing::HasSubstr("1 list(s) of 2 numbers"));
 }
 
-TEST(MpiKepler, ObservesAngularMomentumAndTheLaplaceRungeLenzVector) {
+TEST(Kepler, ObservesAngularMomentumAndTheLaplaceRungeLenzVector) {
   const ReadRecipe read = read_recipe(recipe("q0 = [[3.0, 4.0]]"));
   ASSERT_EQ(read.report(), "");
   const ParticleSystem& system = read.experiment->system();

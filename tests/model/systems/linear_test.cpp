@@ -20,7 +20,7 @@ const std::string start = "q0 = [1.0, -2.0]\nv0 = [0.5, 0.25]\n";
 const std::string masses = "M = [2.0, 4.0]\n", stiffness = "K = [[3.0, -1.0], [-1.0, 5.0]]\n";
 const std::string damping = "C = [[0.3, -0.1], [-0.1, 0.2]]\n";
 
-TEST(MpiLinear, HasItsMatrices) {
+TEST(Linear, HasItsMatrices) {
   for (const std::string& m : {masses, std::string("M = [[2.0, 0.0], [0.0, 4.0]]\n")}) {
     const ReadRecipe two = read(m + stiffness + damping + start);
     ASSERT_EQ(two.report(), "");
@@ -42,7 +42,7 @@ TEST(MpiLinear, HasItsMatrices) {
   EXPECT_EQ(*diagonal.experiment->system().damping, (Eigen::MatrixXd{{0.3, 0.0}, {0.0, 0.0}}));
 }
 
-TEST(MpiLinear, DampingMayBeImpliedByLines) {
+TEST(Linear, DampingMayBeImpliedByLines) {
   const ReadRecipe lines = read(masses + stiffness + start +
                                 "[[environments]]\nkind = \"spring-mass-line\"\nattach = 1\nsites = 9\nM = "
                                 "4.0\nlambda = 9.0\n");
@@ -55,7 +55,7 @@ TEST(MpiLinear, DampingMayBeImpliedByLines) {
   EXPECT_TRUE(alone.experiment->make_problem(alone.experiment->cases().front()).damping().isZero(0.0));
 }
 
-TEST(MpiLinear, FindsInvalidMasses) {
+TEST(Linear, FindsInvalidMasses) {
   const auto report = [](const std::string& m) { return read(m + "\n" + stiffness + damping + start).report(); };
   EXPECT_THAT(report("M = [[2.0, 0.5], [0.5, 4.0]]"),
               AllOf(HasSubstr("r.toml:4:"), HasSubstr("`M` is not diagonal: M[1][0] = 0.5")));
@@ -67,7 +67,7 @@ TEST(MpiLinear, FindsInvalidMasses) {
   EXPECT_THAT(report("M = []"), AllOf(HasSubstr("r.toml:4:"), HasSubstr("empty")));
 }
 
-TEST(MpiLinear, FindsInvalidMatrices) {
+TEST(Linear, FindsInvalidMatrices) {
   const auto report = [](const std::string& k, const std::string& c) {
     return read(masses + k + "\n" + c + "\n" + start).report();
   };

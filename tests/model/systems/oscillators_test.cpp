@@ -12,7 +12,7 @@ std::string recipe(const std::string& system) {
          "\n[time]\nstep = 0.01\nsteps = 10\n[[integrators]]\nmethod = \"gamma\"\non = \"open\"\n";
 }
 
-TEST(MpiOscillators, SingleOscillatorHasOneDamper) {
+TEST(Oscillators, SingleOscillatorHasOneDamper) {
   const ReadRecipe read =
       read_recipe(recipe("kind = \"single-oscillator\"\nm = 2.0\nk = 3.0\ndamping = 0.5\nq0 = [1.5]\nv0 = [-0.5]"));
   ASSERT_EQ(read.report(), "");
@@ -25,7 +25,7 @@ TEST(MpiOscillators, SingleOscillatorHasOneDamper) {
   EXPECT_NEAR(system.potential->value(system.q0), 0.5 * 3.0 * 1.5 * 1.5, 1e-15);
 }
 
-TEST(MpiOscillators, DualOscillatorHasADamperBetweenItsParticles) {
+TEST(Oscillators, DualOscillatorHasADamperBetweenItsParticles) {
   const ReadRecipe read =
       read_recipe(recipe("kind = \"dual-oscillator\"\nm0 = 500.0\nM0 = 200.0\nk0 = 1000.0\nK0 = 1500.0\ndamping = "
                          "7.0\nq0 = [150.0, 0.0]\nv0 = [0.0, 50.0]"));
@@ -43,7 +43,7 @@ TEST(MpiOscillators, DualOscillatorHasADamperBetweenItsParticles) {
   EXPECT_EQ((*system.damping)(1, 0), -7.0);
 }
 
-TEST(MpiOscillators, StartHasOneEntryPerParticle) {
+TEST(Oscillators, StartHasOneEntryPerParticle) {
   const std::string two = "kind = \"dual-oscillator\"\nm0 = 1.0\nM0 = 1.0\nk0 = 1.0\nK0 = 1.0\ndamping = 1.0\n";
   EXPECT_THAT(read_recipe(recipe(two + "q0 = [1.0]")).report(),
               testing::AllOf(testing::HasSubstr("r.toml:9:"), testing::HasSubstr("2 number(s)")));

@@ -30,7 +30,7 @@ double energy(const ReadRecipe& read) {
   return read.experiment->system().potential->value(read.experiment->system().q0);
 }
 
-TEST(MpiPairPotential, ActsBetweenEveryTwoOrTheNamedPairs) {
+TEST(PairPotential, ActsBetweenEveryTwoOrTheNamedPairs) {
   const ReadRecipe all = read(chain + "damping = [0.1, 0.2, 0.3]");
   ASSERT_EQ(all.report(), "");
   EXPECT_EQ(all.experiment->system().mass, (Eigen::VectorXd{{1.0, 2.0, 3.0}}));
@@ -41,7 +41,7 @@ TEST(MpiPairPotential, ActsBetweenEveryTwoOrTheNamedPairs) {
   EXPECT_EQ(energy(neighbours), 1.0 + 4.0);
 }
 
-TEST(MpiPairPotential, SeparationsHaveASignOnOneAxisOnly) {
+TEST(PairPotential, SeparationsHaveASignOnOneAxisOnly) {
   // At rest with s = +1: the later particle is to the right, in whichever order a pair is listed.
   const std::string spring = "masses = [1.0, 1.0]\npotential = { kind = \"harmonic\", k = 2.0, rest_length = 1.0 }\n";
   for (const std::string pairs : {"", "pairs = [[0, 1]]\n", "pairs = [[1, 0]]\n"}) {
@@ -54,7 +54,7 @@ TEST(MpiPairPotential, SeparationsHaveASignOnOneAxisOnly) {
   }
 }
 
-TEST(MpiPairPotential, ExternalActsTowardsTheOrigin) {
+TEST(PairPotential, ExternalActsTowardsTheOrigin) {
   const ReadRecipe duffing =
       read("masses = [2.0]\nexternal = { kind = \"quartic\", k = -1.0, beta = 1.0 }\ndamping = [0.3]\nq0 = [-2.0]");
   ASSERT_EQ(duffing.report(), "");
@@ -72,7 +72,7 @@ TEST(MpiPairPotential, ExternalActsTowardsTheOrigin) {
 
 // The sparse matrix of a chain stores the diagonal and its neighbours only. It equals the dense one, also with external
 // potentials, several axes and formulas.
-TEST(MpiPairPotential, SparseHessianIsTheDenseOne) {
+TEST(PairPotential, SparseHessianIsTheDenseOne) {
   const std::string fput = "potential = { kind = \"fput\", k = 2.0, alpha = 0.5 }\n", unit_masses = "masses = 1.0\n";
   const std::string line = unit_masses + "particles = 40\nq0 = \"0.1*sin(i^2)\"\n" + fput;
   const std::string plane = unit_masses + "particles = 6\nq0 = [\"i\", \"sin(i)\"]\n" + harmonic;
@@ -96,7 +96,7 @@ TEST(MpiPairPotential, SparseHessianIsTheDenseOne) {
   }
 }
 
-TEST(MpiPairPotential, RecordsFormulasOfItsCoordinates) {
+TEST(PairPotential, RecordsFormulasOfItsCoordinates) {
   const std::string two = "masses = [1.0, 2.0]\n" + harmonic;
   const ReadRecipe line = read(two + "q0 = [0.5, 3.0]\nv0 = [2.0, -1.0]\nobservables = { a = \"x1*x0_dot - x1_dot\" }");
   const ReadRecipe plane = read(two +
@@ -112,7 +112,7 @@ TEST(MpiPairPotential, RecordsFormulasOfItsCoordinates) {
   EXPECT_THAT(read(two + "q0 = [0.5, 3.0]\nobservables = { a = \"x2\" }").report(), HasSubstr("unknown name `x2`"));
 }
 
-TEST(MpiPairPotential, DampingIsOneConstantPerParticleOrAMatrixOnEveryAxis) {
+TEST(PairPotential, DampingIsOneConstantPerParticleOrAMatrixOnEveryAxis) {
   const ReadRecipe diagonal = read(chain + "damping = [0.1, 0.2, 0.3]");
   ASSERT_EQ(diagonal.report(), "");
   EXPECT_EQ(*diagonal.experiment->system().damping, Eigen::MatrixXd(Eigen::Vector3d(0.1, 0.2, 0.3).asDiagonal()));
@@ -132,7 +132,7 @@ TEST(MpiPairPotential, DampingIsOneConstantPerParticleOrAMatrixOnEveryAxis) {
   }
 }
 
-TEST(MpiPairPotential, FindsInvalidDamping) {
+TEST(PairPotential, FindsInvalidDamping) {
   EXPECT_THAT(read(chain + "damping = [0.1, 0.2]").report(), AllOf(HasSubstr("r.toml:7:"), HasSubstr("3 number(s)")));
   EXPECT_THAT(read(chain + "damping = [[0.1, 0.2], [0.2, 0.1], [0.0, 0.0]]").report(), HasSubstr("r.toml:7:"));
   EXPECT_THAT(read(chain + "damping = [0.1, -0.25, 0.3]").report(),
@@ -143,7 +143,7 @@ TEST(MpiPairPotential, FindsInvalidDamping) {
               AllOf(HasSubstr("r.toml:7:"), HasSubstr("damping[1][0] = 0.25 but damping[0][1] = 0.5")));
 }
 
-TEST(MpiPairPotential, FindsWrongPairs) {
+TEST(PairPotential, FindsWrongPairs) {
   for (const auto& [pairs, reason] :
        std::vector<std::pair<std::string, std::string>>{{"[[0, 3]]", "does not exist"},
                                                         {"[[0, 0.5]]", "does not exist"},
@@ -158,7 +158,7 @@ TEST(MpiPairPotential, FindsWrongPairs) {
   }
 }
 
-TEST(MpiPairPotential, FindsContradictoryKeys) {
+TEST(PairPotential, FindsContradictoryKeys) {
   const std::string quiet = "damping = [0.0]\n";
   EXPECT_THAT(read("masses = [1.0]\nq0 = [1.0]\n" + quiet).report(),
               AllOf(HasSubstr("r.toml:2:"), HasSubstr("`potential`"), HasSubstr("`external`")));
@@ -178,7 +178,7 @@ TEST(MpiPairPotential, FindsContradictoryKeys) {
               HasSubstr("r.toml:5:"));
 }
 
-TEST(MpiPairPotential, MayHaveAnExternalPotentialForEachParticle) {
+TEST(PairPotential, MayHaveAnExternalPotentialForEachParticle) {
   const std::string two = "masses = [1.0, 2.0]\ndamping = [0.0, 0.0]\nq0 = [3.0, 2.0]\n";
   const std::string externals =
       "externals = [{ kind = \"harmonic\", k = 4.0 }, { kind = \"quartic\", k = 1.0, beta = 2.0 }]\n";
@@ -197,7 +197,7 @@ TEST(MpiPairPotential, MayHaveAnExternalPotentialForEachParticle) {
               AllOf(HasSubstr("r.toml:7:"), HasSubstr("one of them")));
 }
 
-TEST(MpiPairPotential, FindsSingularStarts) {
+TEST(PairPotential, FindsSingularStarts) {
   const std::string atoms = "masses = [1.0, 1.0]\ndamping = [0.0, 0.0]\n";
   const std::string argon = "potential = { kind = \"lennard-jones\", epsilon = 1.0, sigma = 1.0 }\n";
   EXPECT_THAT(read(atoms + argon + "q0 = [1.0, 1.0]").report(),
@@ -209,7 +209,7 @@ TEST(MpiPairPotential, FindsSingularStarts) {
   EXPECT_EQ(read(atoms + harmonic + "q0 = [[1.0, 1.0], [1.0, 1.0]]").report(), "");
 }
 
-TEST(MpiPairPotential, FindsWrongPotentials) {
+TEST(PairPotential, FindsWrongPotentials) {
   const std::string rest = "masses = [1.0, 1.0]\nq0 = [0.0, 1.0]\ndamping = [0.0, 0.0]\n";
   EXPECT_THAT(read(rest + "potential = { kind = \"morze\" }").report(),
               AllOf(HasSubstr("r.toml:7:15: "), HasSubstr("did you mean \"morse\"?")));
@@ -224,7 +224,7 @@ TEST(MpiPairPotential, FindsWrongPotentials) {
 }
 
 // The resolved recipe contains all values, with defaults, and is equivalent.
-TEST(MpiPairPotential, PotentialsSurviveTheResolvedRecipe) {
+TEST(PairPotential, PotentialsSurviveTheResolvedRecipe) {
   const ReadRecipe first = read_recipe(recipe(chain + "damping = [0.1, 0.2, 0.3]\npairs = [[0, 1]]"),
                                        {"system.potential.k=5.0", "system.external={kind=\"quartic\",k=1.0,beta=2.0}"});
   ASSERT_EQ(first.report(), "");
@@ -237,7 +237,7 @@ TEST(MpiPairPotential, PotentialsSurviveTheResolvedRecipe) {
   EXPECT_EQ(energy(second), energy(first));
 }
 
-TEST(MpiBinaryOscillator, IsOneSpringAndTwoDampers) {
+TEST(BinaryOscillator, IsOneSpringAndTwoDampers) {
   const std::string start = "title = \"t\"\n[system]\nkind = \"binary-oscillator\"\nm1 = 100.0\nm2 = 50.0\nk = 10.0\n";
   const std::string rest = "q0 = [3.0, -1.0]\n[time]\nstep = 0.01\nsteps = 10\n[[integrators]]\nmethod = \"gamma\"\n";
   const ReadRecipe read = read_recipe(start + "damping = [7.0, 9.0]\n" + rest + "on = \"open\"\n");
@@ -261,7 +261,7 @@ TEST(MpiBinaryOscillator, IsOneSpringAndTwoDampers) {
   EXPECT_EQ(problem.damping(), (Eigen::MatrixXd{{0.0, 0.0}, {0.0, 6.0}}));
 }
 
-TEST(MpiPairPotential, ChainsHaveAShortForm) {
+TEST(PairPotential, ChainsHaveAShortForm) {
   const std::string spring = "potential = { kind = \"fput\", k = 2.0, alpha = 0.25, beta = 0.5 }\n";
   const std::string words = "particles = 4\nmasses = 1.5\nq0 = \"0.1*sin(pi*(i + 1)/(n + 1))\"\nv0 = 0.5\n" + spring;
   const auto q_at = [](int i) { return 0.1 * std::sin(M_PI * (i + 1) / 5.0); };
@@ -306,7 +306,7 @@ TEST(MpiPairPotential, ChainsHaveAShortForm) {
   EXPECT_NEAR(planar.experiment->system().q0[3], std::sin(2.0 * M_PI / 3.0), 1e-15);
 }
 
-TEST(MpiPairPotential, ReadsNumbersAsFormulasOfTheIndex) {
+TEST(PairPotential, ReadsNumbersAsFormulasOfTheIndex) {
   const std::string plane = "q0 = [\"i\", \"0\"]\nparticles = 3\n" + harmonic;
   const ReadRecipe formulas = read("masses = \"1 + i\"\ndamping = \"i/n\"\nkT = \"step(0.5 - i)\"\n" + plane);
   const ReadRecipe lists = read("masses = [1, 2, 3]\ndamping = [0.0, 0.3333333333333333, 0.6666666666666666]\n" +
@@ -334,7 +334,7 @@ TEST(MpiPairPotential, ReadsNumbersAsFormulasOfTheIndex) {
   EXPECT_THAT(read("masses = \"1\"\nq0 = 0.0\n" + harmonic).report(), HasSubstr("give their number"));
 }
 
-TEST(MpiPairPotential, FormulasOfPotentialsMayContainIndices) {
+TEST(PairPotential, FormulasOfPotentialsMayContainIndices) {
   const std::string keys =
       "masses = 1.0\ndamping = 0.0\nq0 = [1.0, 3.0, 7.0]\npairs = \"neighbours\"\nends = \"fixed\"\n";
   // Separations 1 from the left end, 2, 4, and -7 to the right end.
@@ -362,7 +362,7 @@ TEST(MpiPairPotential, FormulasOfPotentialsMayContainIndices) {
 }
 
 // The oracle are differences of the energies along the motion without damping.
-TEST(MpiPairPotential, CurrentsBalanceTheEnergiesOfParticles) {
+TEST(PairPotential, CurrentsBalanceTheEnergiesOfParticles) {
   const std::string records =
       "masses = [1.0, 2.0, 0.7]\ndamping = 0.3\nparticle_energies = true\nbond_currents = true\n";
   const std::string morse = "potential = { kind = \"morse\", depth = 1.5, width = 2.0, r0 = 1.1 }\n";
@@ -404,7 +404,7 @@ TEST(MpiPairPotential, CurrentsBalanceTheEnergiesOfParticles) {
   }
 }
 
-TEST(MpiPairPotential, FindsIncompleteChains) {
+TEST(PairPotential, FindsIncompleteChains) {
   const std::string spring = "potential = { kind = \"toda\", a = 2.0, b = 0.5 }\n";
   EXPECT_THAT(read("masses = 1.0\nq0 = 0.5\n" + spring).report(), HasSubstr("give their number"));
   EXPECT_THAT(read("particles = 3\nmasses = [1.0, 2.0]\nq0 = 0.5\n" + spring).report(),
