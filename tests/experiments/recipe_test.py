@@ -25,7 +25,9 @@ def name_of(recipe):
 
 
 def ranks_of(name):
-    """Two for the first recipe of each kind of study, else one process, as in experiments/reproduce."""
+    """Two for the first recipe of each kind of study, three where PETSc solves, else one, as in experiments/reproduce."""
+    if "SNES" in (EXPERIMENTS / f"{name}.toml").read_text():
+        return 3
     first = {}
     for recipe in sorted(EXPERIMENTS.glob("*/*.toml")):
         first.setdefault(tomllib.loads(recipe.read_text()).get("study", {}).get("kind"), name_of(recipe))
