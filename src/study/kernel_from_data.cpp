@@ -53,8 +53,7 @@ class KernelFromData final : public Study {
     file.number(group, "damping", "kg/s", "integral of the kernel", estimate.damping);
     file.number(group, "damping_error", "kg/s", "its standard error, by blocks", estimate.damping_error, true);
     file.number(group, "temperature", "J", "m <v^2>", estimate.temperature);
-    file.number(group, "temperature_error", "J", "its standard error, by blocks", estimate.temperature_error,
-                true);
+    file.number(group, "temperature_error", "J", "its standard error, by blocks", estimate.temperature_error, true);
     file.number(group, "mismatch", "1", "rms difference of both sides of the integrated equation, over the rms of one",
                 estimate.mismatch);
     if (estimate.rate.empty()) {

@@ -194,7 +194,8 @@ class ReductionStudy final : public Study {
     out.number("echo_time", "s", "theoretical time of the first echo, t_r", echo);
     out.number("until_echo", "m", "largest difference until t_r", max_until);
     out.number("after_echo", "m", "largest difference after t_r", max_after);
-    out.number("first_difference_step", "1", "first recorded step whose difference exceeds the threshold", first_step, true);
+    out.number("first_difference_step", "1", "first recorded step whose difference exceeds the threshold", first_step,
+               true);
     if (!closed.p.empty()) compare_momenta(closed, open, dimensions, out);
     file.attribute("reduced", pair.open->name, group);
   }

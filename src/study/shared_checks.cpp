@@ -16,7 +16,8 @@ void check_needs(const StudyNeeds& needs, const Recipe& recipe, const Experiment
     // A kind may imply a force that no key states.
     Location where = recipe.system.where("kind");
     std::string name = recipe.system.text("kind");
-    if (recipe.system.has("controls")) where = recipe.system.tables("controls").front().where("name"), name = "controls";
+    if (recipe.system.has("controls"))
+      where = recipe.system.tables("controls").front().where("name"), name = "controls";
     for (const char* key : {"force", "drive", "drive_file", "magnetic_field"}) {
       if (recipe.system.has(key)) where = recipe.system.where(key), name = key;
     }
@@ -26,8 +27,9 @@ void check_needs(const StudyNeeds& needs, const Recipe& recipe, const Experiment
   }
   if (needs.linear_system && !system.lagrangian && !system.potential->is_quadratic()) {
     mistakes.add(recipe.study.where("kind"),
-                 study + " needs a linear system at rest in the origin, V = q^T K q / 2 without other terms; count "
-                         "positions from the equilibrium if a uniform field shifts it");
+                 study +
+                     " needs a linear system at rest in the origin, V = q^T K q / 2 without other terms; count "
+                     "positions from the equilibrium if a uniform field shifts it");
   }
   for (const Case& this_case : experiment.cases()) {
     if (!needs.linear_couplings || (!this_case.closed && experiment.system().damping)) continue;
