@@ -21,6 +21,6 @@ file = Path(sys.argv[1])
 cases = [*cases_of(unittest.defaultTestLoader.discover(file.parent, pattern=file.name))]
 mine = cases[len(cases) * index // count : len(cases) * (index + 1) // count]
 result = unittest.TextTestRunner(verbosity=2).run(unittest.TestSuite(mine))
-if not mine or not result.wasSuccessful():
+if not cases or not result.wasSuccessful():
     sys.exit(1)
 sys.exit(77 if len(result.skipped) >= max(result.testsRun, 1) else 0)
