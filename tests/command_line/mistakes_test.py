@@ -395,6 +395,15 @@ class RecipeMistakesTest(MistakeTest):
                 self.assertEqual(outcome.code, 2, outcome.err)
                 self.assertRegex(outcome.err, f"recipe.toml:{location_of(text, place)}: .*{words}")
 
+    def test_a_study_without_its_number_fails(self):
+        """Within two steps no front has moved, so that its speed is unknown."""
+        line = '[[environments]]\nname = "line"\nkind = "spring-mass-line"\nattach = 0\nsites = 50\nM = 0.3\nlambda = 0.5\n'
+        method = runs("stoermer-verlet", "wave", on="closed") + "threshold = 0.1\n[output]\nsnapshots = 1\n"
+        self.recipe.write_text(combination(PARTICLE, line + method).replace("end = 1.0", "end = 0.2"))
+        outcome = ask(["run", self.recipe, "-o", self.folder / "wave.h5", "--progress", "none"])
+        self.assertEqual(outcome.code, 3, outcome.err)
+        self.assertRegex(outcome.err, "NaN: wave/front_speed")
+
     def test_the_mistakes_of_a_phase_are_reported_together_in_the_order_of_the_file(self):
         for phase, (names, later) in PHASES.items():
             text = BASE
