@@ -30,17 +30,18 @@ std::int64_t next_multiple(std::int64_t step, std::int64_t interval, std::int64_
 }
 
 /// The number of steps between two checks of the clock and of signals, adapted to take 0.1 to 0.5 s and rounded up to a
-/// multiple of the stepper's block granularity. The exact flow has a fixed number, because its round-off depends on it.
+/// multiple of the stepper's block granularity. Steps that are taken as one have a fixed number, since their round-off
+/// depends on it.
 class StepBatcher {
  public:
-  StepBatcher(const Case& this_case, const Stepper& stepper, std::int64_t sites, const Communicator& communicator)
+  StepBatcher(const Stepper& stepper, std::int64_t sites, const Communicator& communicator)
       : communicator_(communicator),
         granularity_(stepper.block_granularity()),
         max_steps_(std::max<std::int64_t>(1, 1000000000 / (sites + 1000))),
-        is_fixed_(std::holds_alternative<ExactFlow>(this_case.scheme)),
-        steps_(is_fixed_ ? max_steps_ : std::max<std::int64_t>(1, max_steps_ / 256)) {}
+        is_fixed_(granularity_ == 0),
+        steps_(is_fixed_ ? max_steps_ : 1) {}
 
-  std::int64_t steps() const { return (steps_ + granularity_ - 1) / granularity_ * granularity_; }
+  std::int64_t steps() const { return is_fixed_ ? steps_ : (steps_ + granularity_ - 1) / granularity_ * granularity_; }
   /// Adapts the number to the time that a batch took. @note Collective, unless the batch was cut short.
   void adapt(std::int64_t steps, double seconds) {
     if (is_fixed_ || steps < this->steps()) return;
@@ -202,7 +203,7 @@ std::optional<Failure> run_case(const Run& run, const CheckpointReader* from) {
 
   const ProgressUnit unit = unit_of(problem);
   run.progress.begin(this_case.name, this_case.steps, unit);
-  StepBatcher batcher(this_case, *stepper, unit.sites, problem.communicator());
+  StepBatcher batcher(*stepper, unit.sites, problem.communicator());
 
   std::int64_t step = 0;
   std::int64_t saved = 0;  // step of the last checkpoint

@@ -37,8 +37,11 @@ Method exact_method() {
        .notes =
            "A reference, not a production method: a linear closed system is diagonalised as a whole, and a nonlinear "
            "one "
-           "advanced by adaptive steps with a relative error of 1e-14 each, none longer than the step of the run. A "
-           "force that acts for much less than a step may be missed."},
+           "advanced by adaptive steps with a relative error of 1e-14 each, none longer than the step of the run, "
+           "which "
+           "begin anew at jumps and kinks in time of step, abs, sign, min, max and tables. Any other force that acts "
+           "for "
+           "much less than a step may be missed."},
       scheme,
       properties,
       Method::Domain::both,

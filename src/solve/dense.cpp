@@ -6,7 +6,6 @@
 #include <cmath>
 #include <complex>
 #include <utility>
-#include <unsupported/Eigen/MatrixFunctions>
 
 namespace bathline {
 
@@ -107,8 +106,6 @@ Eigenpair fastest_growing(const MatrixXd& a, Growth growth) {
 }
 
 }  // namespace
-
-MatrixXd matrix_exponential(const MatrixXd& matrix) { return matrix.exp(); }
 
 Eigen::VectorXcd eigenvalues(const MatrixXd& square) {
   return Eigen::EigenSolver<MatrixXd>(square, false).eigenvalues();

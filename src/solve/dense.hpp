@@ -8,8 +8,6 @@
 
 namespace bathline {
 
-Eigen::MatrixXd matrix_exponential(const Eigen::MatrixXd& matrix);
-
 Eigen::VectorXcd eigenvalues(const Eigen::MatrixXd& square);
 /// Of a square matrix in real arithmetic.
 struct RealEigen {

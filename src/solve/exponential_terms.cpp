@@ -10,6 +10,7 @@
 
 #include "solve/dense.hpp"
 #include "solve/larger_or_nan.hpp"
+#include "solve/linear_flow.hpp"
 
 namespace bathline {
 

@@ -5,6 +5,9 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
+
+#include "solve/linear_flow.hpp"
 
 namespace bathline {
 
@@ -53,57 +56,60 @@ double isotropic_stiffness(const ParticleSystem& system) {
   system.potential->hessian(system.q0, hessian);
   const double k = hessian(0, 0) / system.mass[0];
   const MatrixXd isotropic = (k * system.mass).asDiagonal();
-  return hessian == isotropic ? k : std::numeric_limits<double>::quiet_NaN();
+  constexpr double round_off = 4.0 * std::numeric_limits<double>::epsilon();
+  return hessian.isApprox(isotropic, round_off) ? k : std::numeric_limits<double>::quiet_NaN();
 }
 
-/// w cot(w h) and w / sin(w h) for w^2 = `square` of either sign.
-struct Oscillation {
-  Oscillation(double square, double h) {
-    const double w = std::sqrt(std::abs(square)), angle = w * h;
-    if (angle < 1e-8) {
-      cotangent = cosecant = 1.0 / h;  // with a relative error of (w h)^2
-    } else if (square > 0.0) {
-      cotangent = w * std::cos(angle) / std::sin(angle);
-      cosecant = w / std::sin(angle);
-    } else {
-      cotangent = w / std::tanh(angle);
-      cosecant = w / std::sinh(angle);
-    }
+/// The numbers of the exact discrete Lagrangian. With Sn = sin(w h)/w and J(r), the integral of e^{r (h - s)} sin(w
+/// s)/w over s from 0 to h, r = gamma/2,
+///
+///   a - c = -k J(r)/Sn,   b - c = -k e^{gamma h} J(-r)/Sn,   c = e^{r h}/Sn
+///
+/// since N = cos(w h) + r Sn - e^{r h} obeys dN/dh = r N - k Sn. J/h^2 and Sn/h are entries of one matrix exponential,
+/// whatever the sign of w^2; the differences of cotangents would lose all digits for short steps.
+struct ExactCoefficients {
+  ExactCoefficients(double k, double gamma, double h) {
+    const double r = 0.5 * gamma, square = k - r * r;
+    const auto entries = [&](double rate) {
+      const MatrixXd matrix{{rate * h, 1.0, 0.0}, {0.0, 0.0, 1.0}, {0.0, -square * h * h, 0.0}};
+      const MatrixXd all = matrix_exponential(matrix);
+      return std::pair(all(0, 2), all(1, 2));
+    };
+    const auto [forward, sine] = entries(r);
+    c = std::exp(r * h) / sine / h;
+    a_less_c = -k * h * (forward / sine);
+    b_less_c = -k * h * (entries(-r).first / sine) * std::exp(gamma * h);
   }
-  double cotangent, cosecant;
+  double a_less_c, b_less_c, c;
 };
 
 class ExactLagrangian final : public ContactLagrangian {
  public:
   ExactLagrangian(const ParticleSystem& system, double h)
-      : ContactLagrangian(std::exp(system.contact->gamma * h)), mass_(system.mass) {
-    const double gamma = system.contact->gamma, k = isotropic_stiffness(system);
-    const Oscillation oscillation(k - 0.25 * gamma * gamma, h);
-    c_ = std::exp(0.5 * gamma * h) * oscillation.cosecant;
-    // Without stiffness a = b = c; the differences are zero exactly, as a free particle may be far from the origin.
-    if (k == 0.0) return;
-    a_less_c_ = oscillation.cotangent + 0.5 * gamma - c_;
-    b_less_c_ = sigma() * (oscillation.cotangent - 0.5 * gamma) - c_;
-  }
+      : ContactLagrangian(std::exp(system.contact->gamma * h)),
+        mass_(system.mass),
+        coefficients_(isotropic_stiffness(system), system.contact->gamma, h) {}
 
   double value(const VectorXd& q, const VectorXd& dq) const override {
     const auto square = [&](const VectorXd& x) { return x.dot(mass_.cwiseProduct(x)); };
-    return 0.5 * (a_less_c_ * square(q + dq) + b_less_c_ * square(q) + c_ * square(dq));
+    return 0.5 * (coefficients_.a_less_c * square(q + dq) + coefficients_.b_less_c * square(q) +
+                  coefficients_.c * square(dq));
   }
   VectorXd d1(const VectorXd& q, const VectorXd& dq) const override {
-    return mass_.cwiseProduct(b_less_c_ * q - c_ * dq);
+    return mass_.cwiseProduct(coefficients_.b_less_c * q - coefficients_.c * dq);
   }
   VectorXd d2(const VectorXd& q, const VectorXd& dq) const override {
-    return mass_.cwiseProduct(a_less_c_ * (q + dq) + c_ * dq);
+    return mass_.cwiseProduct(coefficients_.a_less_c * (q + dq) + coefficients_.c * dq);
   }
   Hessians hessians(const VectorXd&, const VectorXd&) const override {
     const MatrixXd mass = mass_.asDiagonal();
-    return {(b_less_c_ + c_) * mass, -c_ * mass, (a_less_c_ + c_) * mass};
+    return {(coefficients_.b_less_c + coefficients_.c) * mass, -coefficients_.c * mass,
+            (coefficients_.a_less_c + coefficients_.c) * mass};
   }
 
  private:
   VectorXd mass_;
-  double a_less_c_ = 0.0, b_less_c_ = 0.0, c_;
+  ExactCoefficients coefficients_;
 };
 
 }  // namespace
@@ -125,7 +131,13 @@ UnsupportedContact contact_unsupported_reason(const HerglotzScheme& scheme, cons
         "lagrangian = \"midpoint\""};
   }
   const double square = k - 0.25 * gamma * gamma, angle = square > 0.0 ? std::sqrt(square) * h : 0.0;
-  if (angle < 1.0 || std::abs(std::sin(angle)) > 1e-8 * angle) return {};
+  if (angle < 1.0 || std::abs(std::sin(angle)) > 1e-8 * angle) {
+    if (std::isnormal(std::exp(gamma * h)) && std::isnormal(ExactCoefficients(k, gamma, h).c)) return {};
+    return {.text = fmt::format("within the step {} motions grow or decay by factors that are no numbers; choose a "
+                                "shorter step",
+                                h),
+            .is_of_step = true};
+  }
   return {.text = fmt::format("the step {} is a multiple of half the period {}: after it all motions from q are at the "
                               "same point, so that no exact discrete Lagrangian exists; choose another step",
                               h, 2.0 * M_PI * h / angle),

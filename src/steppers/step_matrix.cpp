@@ -142,7 +142,11 @@ Eigen::MatrixXd dissipation_form(const Scheme& scheme, Problem& problem, double 
   for (Eigen::Index i = 0; i < 2 * n; ++i) {
     matrix(i, i) = work_from(unit(i));
     for (Eigen::Index j = 0; j < i; ++j) {
-      matrix(i, j) = matrix(j, i) = 0.25 * (work_from(unit(i) + unit(j)) - work_from(unit(i) - unit(j)));
+      // In units in which both works are equal, so that little cancels.
+      const double ratio = matrix(i, i) / matrix(j, j);
+      const double scale = ratio > 0.0 && std::isfinite(ratio) ? std::sqrt(ratio) : 1.0;
+      matrix(i, j) = matrix(j, i) =
+          0.25 / scale * (work_from(unit(i) + scale * unit(j)) - work_from(unit(i) - scale * unit(j)));
     }
   }
   return matrix;

@@ -1,6 +1,6 @@
 // Energy transfer of linear open systems by Lyapunov equations, exact and for every integrator.
 //
-//   exact:    A^T W + W A + C^T D C = 0,       transferred x0^T (W - e^{A^T t} W e^{A t}) x0
+//   exact:    A^T W + W A + C^T D C = 0,       transferred x0^T (W - e^{A^T t} W e^{A t}) x0, by its integral
 //   discrete: W_d = h C^T D C + A_d^T W_d A_d, transferred x0^T W_d(j) x0, W_d(j) = h C^T D C + A_d^T W_d(j-1) A_d
 //
 // Source: limebeer2020, eqs. (27)-(31) and (46)-(51), where C_d^T (D0/h) C_d = h C^T D0 C. State x = (q, v); the
@@ -22,6 +22,7 @@
 #include "driver/output_times.hpp"
 #include "driver/time_loop.hpp"
 #include "solve/dense.hpp"
+#include "solve/linear_flow.hpp"
 #include "study/catalogue.hpp"
 #include "study/shared_checks.hpp"
 #include "solve/slowest_motion.hpp"
@@ -71,17 +72,18 @@ class EnergyTransferStudy final : public Study {
       std::vector<double> times;
       for (const std::int64_t k : records) times.push_back(static_cast<double>(k) * this_case.step);
 
-      const auto flow_over = [&](std::int64_t steps) -> MatrixXd {
-        return matrix_exponential(a * (this_case.step * static_cast<double>(steps)));
+      const auto flow_over = [&](std::int64_t steps) {
+        return linear_flow(a, this_case.step * static_cast<double>(steps), dissipation);
       };
-      const MatrixXd flow = flow_over(every);
-      Transfer theory;
+      const LinearFlow flow = flow_over(every);
+      Transfer theory{{0.0}, {start.dot(w * start)}};
       VectorXd x = start;
-      for (std::size_t i = 0; i < times.size(); ++i) {
-        const std::int64_t steps = i == 0 ? 0 : records[i] - records[i - 1];
-        if (steps > 0) x = steps == every ? flow * x : flow_over(steps) * x;
+      for (std::size_t i = 1; i < times.size(); ++i) {
+        const std::int64_t steps = records[i] - records[i - 1];
+        const auto [exponential, work] = steps == every ? flow : flow_over(steps);
+        theory.transferred.push_back(theory.transferred.back() + x.dot(work * x));
+        x = exponential * x;
         theory.stored.push_back(x.dot(w * x));
-        theory.transferred.push_back(theory.stored.front() - theory.stored.back());
       }
       const MatrixXd step = step_matrix(this_case.scheme, problem, this_case.step);
       // W_d exists only if all powers of the step matrix tend to 0.

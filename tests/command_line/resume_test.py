@@ -394,6 +394,20 @@ class StoppedTest(ResumeTest):
             self.assertEqual(file.attrs["status"], "partial")
         return checkpoint
 
+    def test_the_exact_flow_far_from_a_record(self):
+        hours = {
+            "title": "t",
+            "system": {"kind": "formula", "coordinates": ["x"], "masses": [1.0], "V": "x^4", "q0": [1.0]},
+            "time": {"step": 200.0, "steps": 1000000},
+            "output": {"every": 1000000},
+            "integrators": [{"method": "exact", "on": "open", "name": "open"}],
+            "study": {"kind": "trajectory"},
+        }
+        process, result = self.started(hours)
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=60)
+        self.check_stopped(process.returncode, out + err, result, "SIGTERM")
+
     def test_a_user_signal(self):
         checkpoint = self.check_stopped(*(stopped := self.stop(signal.SIGUSR1)), "SIGUSR1")
         self.must(["resume", checkpoint], ranks=2)

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "random_numbers.hpp"
+#include "solve/linear_flow.hpp"
 
 namespace bathline::dense_test {
 namespace {
@@ -29,6 +30,27 @@ TEST(Dense, ExponentialOfASpiral) {
   const MatrixXd result = matrix_exponential(spiral(-0.3, 2.0));
   const MatrixXd expected = std::exp(-0.3) * spiral(std::cos(2.0), std::sin(2.0));
   EXPECT_LT((result - expected).cwiseAbs().maxCoeff(), 1e-15);
+}
+
+// In units in which the two coordinates differ by 10^26, at the scale of either.
+TEST(Dense, ExponentialDoesNotDependOnUnits) {
+  const double unit = 1e26;
+  const MatrixXd result = matrix_exponential(MatrixXd{{0.0, 0.3 * unit}, {-0.3 / unit, 0.0}});
+  const MatrixXd expected{{std::cos(0.3), std::sin(0.3) * unit}, {-std::sin(0.3) / unit, std::cos(0.3)}};
+  EXPECT_LT((result - expected).cwiseQuotient(expected).cwiseAbs().maxCoeff(), 1e-14);
+}
+
+// The integral of e^{r (t - s)} e^{2 a s} over s from 0 to t.
+TEST(Dense, GramianOfOneNumber) {
+  for (const double a : {-1e3, -30.0, -0.1, -1e-12, 0.0, 0.2}) {
+    for (const double r : {-40.0, -0.3, 0.0, 0.7}) {
+      const auto one = [](double x) { return MatrixXd(MatrixXd::Constant(1, 1, x)); };
+      const double t = 1.7, difference = 2.0 * a - r;
+      const double expected = difference == 0.0 ? 3.0 * t * std::exp(r * t)
+                                                : 3.0 * std::exp(r * t) * std::expm1(difference * t) / difference;
+      EXPECT_NEAR(linear_flow(one(a), t, one(3.0), r).gramian(0, 0), expected, 1e-13 * expected) << a << ", " << r;
+    }
+  }
 }
 
 TEST(Dense, SpectrumOfASpiralInOtherCoordinates) {

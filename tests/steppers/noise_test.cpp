@@ -11,6 +11,7 @@
 #include "petsc_world.hpp"
 #include "scene.hpp"
 #include "solve/dense.hpp"
+#include "solve/linear_flow.hpp"
 
 namespace bathline::noise_test {
 namespace {

@@ -53,6 +53,7 @@ FormulaForce::FormulaForce(const ExpressionGraph& graph, std::span<const Express
     : value_(graph, values, 2 * count_of(values) + 1),
       by_q_(graph, columns_of(derivatives, 0, 2 * values.size() + 1), 2 * count_of(values) + 1),
       by_v_(graph, columns_of(derivatives, values.size(), 2 * values.size() + 1), 2 * count_of(values) + 1),
+      kinks_(graph, values, 2 * count_of(values)),
       depends_on_velocity_(depend_on_any(graph, values, count_of(values), count_of(values))),
       variables_(2 * values.size() + 1) {}
 
@@ -79,6 +80,9 @@ void FormulaForce::jacobians(const Eigen::VectorXd& q, const Eigen::VectorXd& v,
 
 FormulaDrive::FormulaDrive(const ExpressionGraph& graph, std::span<const Expression> values,
                            std::span<const FormulaOutput> rates, int time)
-    : value_(graph, values, time + 1), rate_(graph, rates, time + 1), variables_(static_cast<std::size_t>(time) + 1) {}
+    : value_(graph, values, time + 1),
+      rate_(graph, rates, time + 1),
+      kinks_(graph, values, time),
+      variables_(static_cast<std::size_t>(time) + 1) {}
 
 }  // namespace bathline

@@ -6,12 +6,14 @@
 
 #include "formula/program.hpp"
 #include "model/force.hpp"
+#include "model/formula/time_kinks.hpp"
+#include "model/kinks_in_time.hpp"
 
 namespace bathline {
 
 /// a(q, v, t) as one expression for each degree of freedom. The variables of the graph are the positions, the
 /// velocities and the time, in this order. Derivatives are exact.
-class FormulaForce final : public Force {
+class FormulaForce final : public Force, public KinksInTime {
  public:
   /// Throws FormulaTooLarge.
   FormulaForce(ExpressionGraph& graph, std::span<const Expression> values);
@@ -20,6 +22,7 @@ class FormulaForce final : public Force {
   void jacobians(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t, Eigen::MatrixXd& by_q,
                  Eigen::MatrixXd& by_v) const override;
   bool depends_on_velocity() const override { return depends_on_velocity_; }
+  std::vector<double> kinks(double from, double to) const override { return kinks_.between(from, to); }
 
  private:
   FormulaForce(const ExpressionGraph& graph, std::span<const Expression> values,
@@ -27,12 +30,13 @@ class FormulaForce final : public Force {
   const double* variables(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t) const;
 
   FormulaProgram value_, by_q_, by_v_;
+  TimeKinks kinks_;
   bool depends_on_velocity_;
   mutable std::vector<double> variables_;
 };
 
 /// d(t) as one expression for each degree of freedom, in the variable with the index `time`.
-class FormulaDrive final : public Drive {
+class FormulaDrive final : public Drive, public KinksInTime {
  public:
   /// `rates` are the derivatives of the values by the time. Throws FormulaTooLarge.
   FormulaDrive(const ExpressionGraph& graph, std::span<const Expression> values, std::span<const FormulaOutput> rates,
@@ -40,6 +44,7 @@ class FormulaDrive final : public Drive {
 
   void value(double t, Eigen::VectorXd& force) const override { run(value_, t, force); }
   void rate(double t, Eigen::VectorXd& rate) const override { run(rate_, t, rate); }
+  std::vector<double> kinks(double from, double to) const override { return kinks_.between(from, to); }
 
  private:
   void run(const FormulaProgram& program, double t, Eigen::VectorXd& result) const {
@@ -49,6 +54,7 @@ class FormulaDrive final : public Drive {
   }
 
   FormulaProgram value_, rate_;
+  TimeKinks kinks_;
   mutable std::vector<double> variables_;
 };
 

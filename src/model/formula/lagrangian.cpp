@@ -19,7 +19,8 @@ FormulaLagrangian::FormulaLagrangian(ExpressionGraph& graph, Expression value, i
       gradient_(graph, gradient_of(graph, value, 0, 2 * size + 2), 2 * size + 2),
       hessian_(graph, lagrangian_hessian_of(graph, value, size), 2 * size + 2),
       momentum_rates_(graph, gradient_of(graph, FormulaOutput(value).differentiated(graph, 2 * size), size, size),
-                      2 * size + 2) {
+                      2 * size + 2),
+      kinks_(graph, {&value, 1}, 2 * size) {
   for (int variable = 0; variable < 2 * size + 2; ++variable)
     depends_on_variable_.push_back(graph.depends(value, variable));
 }

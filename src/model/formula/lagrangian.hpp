@@ -4,12 +4,14 @@
 #include <vector>
 
 #include "formula/program.hpp"
+#include "model/formula/time_kinks.hpp"
+#include "model/kinks_in_time.hpp"
 #include "model/lagrangian.hpp"
 
 namespace bathline {
 
 /// L as an expression in the first 2 n + 2 variables of a graph. Derivatives are exact.
-class FormulaLagrangian final : public Lagrangian {
+class FormulaLagrangian final : public Lagrangian, public KinksInTime {
  public:
   /// `size` is the number n of coordinates. Throws FormulaTooLarge.
   FormulaLagrangian(ExpressionGraph& graph, Expression value, int size);
@@ -21,9 +23,11 @@ class FormulaLagrangian final : public Lagrangian {
   bool depends_on_position(int index) const override { return depends_on_variable_[static_cast<std::size_t>(index)]; }
   bool depends_on_time() const override { return depends_on_variable_.end()[-2]; }
   bool depends_on_action() const override { return depends_on_variable_.back(); }
+  std::vector<double> kinks(double from, double to) const override { return kinks_.between(from, to); }
 
  private:
   FormulaProgram value_, gradient_, hessian_, momentum_rates_;
+  TimeKinks kinks_;
   std::vector<bool> depends_on_variable_;
 };
 

@@ -27,8 +27,12 @@ Eigen::MatrixXd symmetric_root(const Eigen::MatrixXd& covariance) {
   if (covariance.isDiagonal(0.0)) {
     return Eigen::MatrixXd(covariance.diagonal().cwiseMax(0.0).cwiseSqrt().asDiagonal());
   }
-  const SymmetricEigen eigen = symmetric_eigen(covariance);
-  return eigen.vectors * eigen.values.cwiseMax(0.0).cwiseSqrt().asDiagonal() * eigen.vectors.transpose();
+  const Eigen::VectorXd unit = covariance.diagonal().unaryExpr(
+      [](double square) { return square > 0.0 ? std::exp2(std::round(0.5 * std::log2(square))) : 1.0; });
+  const auto inverse = unit.cwiseInverse().asDiagonal();
+  const SymmetricEigen eigen = symmetric_eigen(inverse * covariance * inverse);
+  return unit.asDiagonal() * eigen.vectors * eigen.values.cwiseMax(0.0).cwiseSqrt().asDiagonal() *
+         eigen.vectors.transpose();
 }
 
 WhiteNoise::WhiteNoise(Eigen::MatrixXd diffusion, TemperaturesInTime temperatures)

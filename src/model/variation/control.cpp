@@ -140,6 +140,22 @@ void ControlledDrive::rate(double t, Eigen::VectorXd& rate) const {
   }
 }
 
+std::vector<double> ControlledDrive::kinks(double from, double to) const {
+  std::vector<double> all = kinks_of(drive_.get(), from, to);
+  for (const Control& control : controls_) {
+    const double length = control.basis.end() / control.basis.pieces();
+    for (double i = std::max(1.0, std::floor(from / length)); i < control.basis.pieces() && (i - 1.0) * length <= to;
+         ++i) {
+      // Near a jump the value is the mean.
+      const double width = control.basis.degree() == 0 ? roundoff : 0.0;
+      for (const double kink : {(i - width) * length, (i + width) * length}) {
+        if (kink > from && kink <= to) all.push_back(kink);
+      }
+    }
+  }
+  return all;
+}
+
 Eigen::VectorXd ControlledDrive::numbers() const {
   Eigen::Index size = 0;
   for (const Control& control : controls_) size += control.numbers.size();

@@ -10,6 +10,7 @@
 
 #include "methods/scheme.hpp"
 #include "model/force.hpp"
+#include "model/kinks_in_time.hpp"
 #include "model/particle_system.hpp"
 #include "recipe/mistakes.hpp"
 #include "recipe/section.hpp"
@@ -71,7 +72,7 @@ struct Control {
 };
 
 /// The drive of a system, if it has one, and the controls.
-class ControlledDrive final : public Drive {
+class ControlledDrive final : public Drive, public KinksInTime {
  public:
   /// Of a system with `size` degrees of freedom.
   ControlledDrive(int size, std::shared_ptr<const Drive> drive, std::vector<Control> controls, Side side = Side::mean)
@@ -79,6 +80,7 @@ class ControlledDrive final : public Drive {
 
   void value(double t, Eigen::VectorXd& force) const override { value(t, side_, force); }
   void rate(double t, Eigen::VectorXd& rate) const override;
+  std::vector<double> kinks(double from, double to) const override;
   /// The force with the values that belong to this side of jumps.
   void value(double t, Side side, Eigen::VectorXd& force) const;
 

@@ -10,7 +10,7 @@
 #include <map>
 #include <string>
 
-#include "solve/dense.hpp"
+#include "solve/linear_flow.hpp"
 #include "steppers/assembled_system.hpp"
 #include "study/theory/stationarity.hpp"
 

@@ -10,6 +10,7 @@
 #include "methods/scheme.hpp"
 #include "model/force.hpp"
 #include "model/lagrangian.hpp"
+#include "model/kinks_in_time.hpp"
 #include "model/particle_system.hpp"
 #include "model/potential.hpp"
 
@@ -43,7 +44,7 @@ class CountingPotential final : public Potential {
 
 /// A force that counts evaluated components; its Jacobians with respect to positions and velocities count as one
 /// Hessian.
-class CountingForce final : public Force {
+class CountingForce final : public Force, public KinksInTime {
  public:
   explicit CountingForce(std::shared_ptr<const Force> force) : force_(std::move(force)) {}
   void value(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t, Eigen::VectorXd& force) const override {
@@ -56,6 +57,7 @@ class CountingForce final : public Force {
     force_->jacobians(q, v, t, by_q, by_v);
   }
   bool depends_on_velocity() const override { return force_->depends_on_velocity(); }
+  std::vector<double> kinks(double from, double to) const override { return kinks_of(force_.get(), from, to); }
 
   std::int64_t count() const { return count_; }
 
@@ -66,7 +68,7 @@ class CountingForce final : public Force {
 
 /// A Lagrangian of n coordinates that counts evaluations: a gradient, which contains the forces, as n, a Hessian as
 /// n^2.
-class CountingLagrangian final : public Lagrangian {
+class CountingLagrangian final : public Lagrangian, public KinksInTime {
  public:
   CountingLagrangian(std::shared_ptr<const Lagrangian> lagrangian, int coordinates)
       : lagrangian_(std::move(lagrangian)), n_(coordinates) {}
@@ -83,6 +85,7 @@ class CountingLagrangian final : public Lagrangian {
   bool depends_on_position(int coordinate) const override { return lagrangian_->depends_on_position(coordinate); }
   bool depends_on_time() const override { return lagrangian_->depends_on_time(); }
   bool depends_on_action() const override { return lagrangian_->depends_on_action(); }
+  std::vector<double> kinks(double from, double to) const override { return kinks_of(lagrangian_.get(), from, to); }
 
   std::int64_t count() const { return count_; }
 
