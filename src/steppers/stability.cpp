@@ -1,10 +1,12 @@
 // The largest step with which an integrator stays bounded on a problem.
 #include "steppers/stability.hpp"
 
+#include <Eigen/LU>
 #include <Eigen/QR>
 #include <Eigen/SparseCore>
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <limits>
 #include <optional>
 
@@ -50,6 +52,7 @@ struct Linearisation {
   Eigen::VectorXd mass;
   Eigen::MatrixXd stiffness, damping;
   Eigen::MatrixXd df_dq, df_dv;  // F and G, empty without a force
+  Eigen::MatrixXd dp_dq;         // of the momentum that belongs to a Lagrangian, otherwise empty
 };
 
 /// A Lagrangian's second derivatives at the start together with the other forces, in coordinates in which its mass
@@ -74,8 +77,12 @@ std::optional<Linearisation> linearise_lagrangian(const ParticleSystem& system, 
   };
   // (dL/dv)' contains d2L/dv dq v, the source of gyroscopic forces.
   const Eigen::MatrixXd mixed = hessian.block(n, 0, n, n);
-  return Linearisation{Eigen::VectorXd::Ones(n), scaled(-hessian.topLeftCorner(n, n)), scaled(other_forces.damping),
-                       scaled(other_forces.df_dq), scaled(other_forces.df_dv) + scaled(mixed.transpose() - mixed)};
+  return Linearisation{Eigen::VectorXd::Ones(n),
+                       scaled(-hessian.topLeftCorner(n, n)),
+                       scaled(other_forces.damping),
+                       scaled(other_forces.df_dq),
+                       scaled(other_forces.df_dv) + scaled(mixed.transpose() - mixed),
+                       scaled(mixed)};
 }
 
 /// The projection of a system on the few motions that decide which steps are stable: the fastest oscillations and the
@@ -105,8 +112,12 @@ Linearisation project_on_extremal_modes(const Linearisation& whole) {
     if (matrix.size() == 0) return matrix;
     return basis.transpose() * (scale.asDiagonal() * (matrix * (scale.asDiagonal() * basis)));
   };
-  return {Eigen::VectorXd::Ones(qr.rank()), on_basis(k), on_basis(c), force_on_basis(whole.df_dq),
-          force_on_basis(whole.df_dv)};
+  return {Eigen::VectorXd::Ones(qr.rank()),
+          on_basis(k),
+          on_basis(c),
+          force_on_basis(whole.df_dq),
+          force_on_basis(whole.df_dv),
+          force_on_basis(whole.dp_dq)};
 }
 
 /// Makes motions that no force depends on decay slowly. Uniform drift is not an instability, but round-off would split
@@ -135,9 +146,43 @@ void regularise_rigid_modes(double field, Linearisation& system) {
   }
 }
 
-/// The open problem with its potential replaced by the quadratic one of its start, so that a step is a matrix. Nothing
-/// where the derivatives of its forces are not finite.
-std::optional<Problem> linearised(const Problem& problem) {
+/// An open problem with a quadratic potential and linear forces, so that a step is a matrix.
+struct LinearProblem {
+  Problem problem;
+  Eigen::MatrixXd dp_dq;  // as above
+};
+
+/// The step of the momentum of a Lagrangian, p = v + A q, with p' = A^T v - K q and the force of the damping, in unit
+/// masses. Where a method treats positions and momenta differently it is not that of m v.
+Eigen::MatrixXd step_of_momenta(const PartitionedRungeKutta& scheme, const LinearProblem& linear, double h) {
+  const Eigen::Index n = linear.dp_dq.rows(), stages = scheme.stages();
+  Eigen::MatrixXd stiffness(n, n);
+  linear.problem.system().potential->hessian(Eigen::VectorXd::Zero(n), stiffness);
+  // The damping contains the gyration (A^T - A) v.
+  const Eigen::MatrixXd by_v = linear.dp_dq - linear.problem.damping(), twice = scheme.a_hat * scheme.a;
+  Eigen::MatrixXd system = Eigen::MatrixXd::Identity(stages * n, stages * n), start(stages * n, 2 * n);
+  for (Eigen::Index i = 0; i < stages; ++i) {
+    for (Eigen::Index j = 0; j < stages; ++j) {
+      system.block(i * n, j * n, n, n) +=
+          h * (scheme.a(i, j) * linear.dp_dq - scheme.a_hat(i, j) * by_v + h * twice(i, j) * stiffness);
+    }
+    start.middleRows(i * n, n) << -linear.dp_dq - h * scheme.a_hat.row(i).sum() * stiffness,
+        Eigen::MatrixXd::Identity(n, n);
+  }
+  const Eigen::MatrixXd velocities = system.partialPivLu().solve(start);
+  Eigen::MatrixXd step = Eigen::MatrixXd::Identity(2 * n, 2 * n), positions = step.topRows(n);
+  for (Eigen::Index i = 0; i < stages; ++i) {
+    positions = Eigen::MatrixXd::Identity(n, 2 * n);
+    for (Eigen::Index j = 0; j < stages; ++j) positions += h * scheme.a(i, j) * velocities.middleRows(j * n, n);
+    step.topRows(n) += h * scheme.b[i] * velocities.middleRows(i * n, n);
+    step.bottomRows(n) += h * scheme.b[i] * (by_v * velocities.middleRows(i * n, n) - stiffness * positions);
+  }
+  return step;
+}
+
+/// The problem with its potential replaced by the quadratic one of its start. Nothing where the derivatives of its
+/// forces are not finite.
+std::optional<LinearProblem> linearised(const Problem& problem) {
   constexpr int max_dense_size = 24;
   ParticleSystem system = problem.system();
   Linearisation at_start;
@@ -175,7 +220,7 @@ std::optional<Problem> linearised(const Problem& problem) {
   }
   system.drive = nullptr;
   system.potential = std::make_shared<QuadraticPotential>(at_start.stiffness);
-  return Problem(system, at_start.damping, {}, problem.communicator());
+  return LinearProblem{Problem(system, at_start.damping, {}, problem.communicator()), at_start.dp_dq};
 }
 
 Scheme scheme_of(const Problem& problem, const Method& method, const Section& options) {
@@ -195,14 +240,45 @@ double rate_of(const Eigen::MatrixXd& system, const Eigen::VectorXd& mass) {
   return std::sqrt(row_sum(system.bottomLeftCorner(n, n))) + row_sum(system.bottomRightCorner(n, n));
 }
 
+/// Whether an eigenvalue has a `growth` beyond the uncertainty that round-off gives it: the norm of the matrix times
+/// its condition number, and eps^(1/m) where m eigenvalues share an eigenvector, since these are split by as much and
+/// have the condition numbers of the split ones. Source: golub2013, section 7.2.2.
+template <class Growth>
+bool certainly_grows(const Eigen::MatrixXd& matrix, Growth growth) {
+  constexpr double safety = 100.0;
+  if (!matrix.allFinite()) return true;
+  const RealEigen eigen = real_eigen(matrix);
+  const Eigen::MatrixXd left = eigen.vectors.fullPivLu().inverse();
+  const double round_off = safety * std::numeric_limits<double>::epsilon() * matrix.norm();
+  for (Eigen::Index i = 0; i < eigen.values.size(); ++i) {
+    // The columns and rows of a pair are real and imaginary parts; the pair of left and right vectors has the
+    // product 1.
+    const bool is_pair = eigen.values[i].imag() != 0.0;
+    const Eigen::Index count = is_pair ? 2 : 1;
+    const double condition = left.middleRows(i, count).norm() * eigen.vectors.middleCols(i, count).norm() / count;
+    double uncertainty = round_off * condition;
+    const Eigen::Index n = matrix.rows();
+    const double size = (matrix - eigen.values[i].real() * Eigen::MatrixXd::Identity(n, n)).norm();
+    for (Eigen::Index m = 2; m <= n; ++m) {
+      const double radius = size * std::pow(round_off / size, 1.0 / static_cast<double>(m));
+      if (((eigen.values.array() - eigen.values[i]).abs() <= radius).count() >= m) {
+        uncertainty = std::max(uncertainty, radius);
+      }
+    }
+    if (growth(eigen.values[i]) > uncertainty) return true;
+    i += count - 1;
+  }
+  return false;
+}
+
 /// Finds the largest stable step of a scheme on a linear problem, on which a step is a matrix.
 ///
 /// Eigenvalues are computed in units of masses and of the fastest rate. In other units one matrix would have entries of
 /// very different sizes, and its round-off would look like growth.
-void find_limit(const Scheme& scheme, Problem& linear, StabilityLimit& limit) {
+void find_limit(const Scheme& scheme, LinearProblem& linear, StabilityLimit& limit) {
   constexpr double slack = 1e-10;
-  const Eigen::MatrixXd system = system_matrix(linear);
-  const Eigen::VectorXd& mass = linear.system().mass;
+  const Eigen::MatrixXd system = system_matrix(linear.problem);
+  const Eigen::VectorXd& mass = linear.problem.system().mass;
   const double rate = rate_of(system, mass);
   if (rate == 0.0) {  // free particles
     limit.largest_step = infinity;
@@ -214,12 +290,15 @@ void find_limit(const Scheme& scheme, Problem& linear, StabilityLimit& limit) {
     return units.cwiseInverse().asDiagonal() * matrix * units.asDiagonal();
   };
   // The growth at an unstable equilibrium does not depend on the step.
-  if (spectral_abscissa(in_units(system) / rate) > slack) {
+  if (certainly_grows(in_units(system) / rate, [](std::complex<double> x) { return x.real() - slack; })) {
     limit.largest_step = infinity;
     return;
   }
   const auto is_stable = [&](double h) {
-    return spectral_radius(in_units(step_matrix(scheme, linear, h))) <= 1.0 + slack;
+    const auto* stages = linear.dp_dq.size() > 0 ? std::get_if<PartitionedRungeKutta>(&scheme) : nullptr;
+    return !certainly_grows(
+        in_units(stages != nullptr ? step_of_momenta(*stages, linear, h) : step_matrix(scheme, linear.problem, h)),
+        [](std::complex<double> x) { return std::abs(x) - (1.0 + slack); });
   };
   double stable = 1e-4 / rate;
   if (!is_stable(stable)) {
@@ -272,7 +351,7 @@ void limit_by_gyration(const Problem& problem, const Scheme& scheme, StabilityLi
   pair.mass = Eigen::Vector2d::Ones();
   pair.q0 = pair.v0 = Eigen::Vector2d::Zero();
   pair.potential = std::make_shared<QuadraticPotential>(frequency * frequency * Eigen::Matrix2d::Identity());
-  Problem linear(pair, Eigen::Matrix2d::Zero(), {}, problem.communicator());
+  LinearProblem linear{Problem(pair, Eigen::Matrix2d::Zero(), {}, problem.communicator()), {}};
   StabilityLimit pair_limit;
   find_limit(scheme, linear, pair_limit);
   if (pair_limit.never_stable || pair_limit.largest_step >= limit.largest_step) return;
@@ -333,7 +412,7 @@ StabilityLimit stability_limit(const Problem& problem, const Method& method, con
     }
     return limit;
   }
-  std::optional<Problem> linear_problem = linearised(problem);
+  std::optional<LinearProblem> linear_problem = linearised(problem);
   if (!linear_problem) {
     // Without a linearisation no limit is known.
     limit.largest_step = infinity;
@@ -341,7 +420,7 @@ StabilityLimit stability_limit(const Problem& problem, const Method& method, con
   }
   const Scheme scheme = scheme_of(problem, method, options);
   find_limit(scheme, *linear_problem, limit);
-  if (linear_problem->system().size() < problem.system().size()) limit_by_gyration(problem, scheme, limit);
+  if (linear_problem->problem.system().size() < problem.system().size()) limit_by_gyration(problem, scheme, limit);
   return limit;
 }
 

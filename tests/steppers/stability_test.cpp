@@ -10,6 +10,7 @@
 
 #include "steppers/stepper.hpp"
 #include "dense_system.hpp"
+#include "driven.hpp"
 #include "method_cases.hpp"
 #include "petsc_world.hpp"
 #include "quartic_potential.hpp"
@@ -156,6 +157,54 @@ TEST(Stability, FreeMotionsAreNoInstability) {
     EXPECT_NEAR(limit("rk4").largest_step, std::sqrt(8.0) / frequency, 1e-6);
     EXPECT_TRUE(limit("explicit-euler").never_stable);
   }
+}
+
+// Motions that drift, and drift in a gyration, have eigenvalues that share an eigenvector; round-off splits them by its
+// root. The oscillation beside them decides.
+TEST(Stability, SplitEigenvaluesAreNoInstability) {
+  struct Row {
+    Eigen::MatrixXd by_q, by_v;  // of the force
+    double frequency;
+  };
+  const Eigen::MatrixXd gyration{{0.0, 1.0}, {-1.0, 0.0}};
+  const Row rows[] = {
+      {Eigen::MatrixXd{{0.2, 0.0}, {0.0, 0.0}}, gyration, std::sqrt(0.8)},
+      {Eigen::MatrixXd{{-0.3, 0.0}, {0.0, 0.0}}, 7.0 * gyration, std::sqrt(49.3)},
+      {Eigen::MatrixXd::Zero(2, 2), gyration, 1.0},
+      // x'' = 0, y'' = x: four eigenvalues.
+      {Eigen::MatrixXd{{0.0, 0.0, 0.0}, {1.0, 0.0, 0.0}, {0.0, 0.0, -4.0}}, Eigen::MatrixXd::Zero(3, 3), 2.0},
+  };
+  for (const Row& row : rows) {
+    for (const double angle : {0.0, 0.4}) {
+      SCOPED_TRACE(testing::Message() << row.frequency << ", " << angle);
+      const Eigen::Index n = row.by_q.rows();
+      Eigen::MatrixXd turn = Eigen::MatrixXd::Identity(n, n);
+      turn.topLeftCorner(2, 2) << std::cos(angle), -std::sin(angle), std::sin(angle), std::cos(angle);
+      const Eigen::MatrixXd by_q = turn * row.by_q * turn.transpose(), by_v = turn * row.by_v * turn.transpose();
+      Scene scene;
+      scene.system =
+          make_particles(Eigen::VectorXd::Ones(n), std::make_shared<QuadraticPotential>(Eigen::MatrixXd::Zero(n, n)));
+      scene.system.applied =
+          std::make_shared<PlainForce>([=](const Eigen::VectorXd& q, const Eigen::VectorXd& v,
+                                           double) -> Eigen::VectorXd { return by_q * q + by_v * v; },
+                                       [=](const auto&...) { return by_q; }, [=](const auto&...) { return by_v; });
+      const Problem problem = make_problem(scene, test_world());
+      const auto limit = [&](const char* name) {
+        const MethodCase& method = method_case(name);
+        return stability_limit(problem, *method.method, method.options);
+      };
+      EXPECT_NEAR(limit("rk4").largest_step, std::sqrt(8.0) / row.frequency, 1e-6);
+      EXPECT_GT(limit("stoermer-verlet(order_of_substeps=kick-drift-kick)").largest_step, 1.0 / row.frequency);
+      EXPECT_TRUE(limit("explicit-euler").never_stable);
+    }
+  }
+  Scene scene;
+  scene.system =
+      typed_system("(x_dot^2 + y_dot^2)/2 + x*y_dot", {"x", "y"}, Eigen::Vector2d(0.0, 0.0), Eigen::Vector2d(0.0, 1.0));
+  const MethodCase& method = method_case("gamma(gamma=0.000000)");
+  const StabilityLimit limit = stability_limit(make_problem(scene, test_world()), *method.method, method.options);
+  EXPECT_FALSE(limit.never_stable);
+  EXPECT_GT(limit.largest_step, 0.5);
 }
 
 // In other units of mass and time the limit is the same multiple of the unit of time.
