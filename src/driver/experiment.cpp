@@ -272,7 +272,7 @@ Problem Experiment::make_problem(const Case& this_case, double step, bool closed
 Problem Experiment::make_cold_problem(const Case& this_case, double step, bool closed, const Communicator& communicator,
                                       const ParticleSystem& given) const {
   ParticleSystem start = given;
-  if (const auto controls = controls_of(start)) start.drive = controls->with(side_of(this_case.scheme));
+  if (const auto controls = controls_of(start)) set_controls(start, controls->with(side_of(this_case.scheme)));
   std::vector<std::unique_ptr<Environment>> environments = build_environments(this_case, step, communicator);
   Eigen::MatrixXd damping = Eigen::MatrixXd::Zero(system_.size(), system_.size());
   // Methods for general Lagrangians treat the damping as part of the Lagrangian.

@@ -433,10 +433,9 @@ void Feasibility::check_section(Mistakes& mistakes) const {
 namespace {
 
 /// The highest kT of all environments, and of a thermal start, J.
-double hottest(const Problem& problem, const Case& this_case) {
+double hottest(const Problem& problem, const Case& this_case, const Experiment& experiment) {
   double temperature = 0.0;
-  if (this_case.start != nullptr && problem.system().temperature)
-    temperature = std::max(0.0, problem.system().temperature->maxCoeff());
+  if (this_case.start != nullptr) temperature = experiment.start_temperature(this_case)->maxCoeff();
   for (const auto& environment : problem.environments()) {
     const EnvironmentProperties& properties = environment->properties();
     temperature = std::max({temperature, properties.temperature, properties.white_temperature});
@@ -479,7 +478,7 @@ void Feasibility::check_stability(std::size_t index, Mistakes& mistakes) {
       mistakes.add(where, what + "; take a smaller step, or set `allow_unstable = true` to run it anyway");
     }
   }
-  const double temperature = this_case.closed ? hottest(problem, this_case) : 0.0;
+  const double temperature = this_case.closed ? hottest(problem, this_case, experiment_) : 0.0;
   const double largest = this_case.method->properties(this_case.options).imaginary_axis_limit;
   if (!(temperature > 0.0) || !(largest > 0.0)) return;
   for (const Environment* environment : problem.stepped_environments()) {

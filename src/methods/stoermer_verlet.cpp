@@ -110,7 +110,8 @@ Method baoab_method() {
           {.takes_noise = true,
            .statement = "applies damping and noise by the exact flow of p' = -C v + noise in the middle of a step: in "
                         "a harmonic potential q has the covariance kT K^-1 exactly, at any step, and p has kT (M - h^2 "
-                        "K/4); the diffusion of a free particle is too large by the factor x coth x, x = h C/2m",
+                        "K/4); diffusion of free particles, and their drift under a constant force as in a tilted "
+                        "potential, are too large by the factor x coth x, x = h C/2m",
            .scheme = baoab}};
 }
 

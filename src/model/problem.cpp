@@ -43,7 +43,10 @@ Problem::Problem(const ParticleSystem& system, Eigen::MatrixXd damping,
     environment->attachment().add_outer(properties.white_damping, damping_);
     environment->attachment().add_outer(properties.white_temperature * properties.white_damping, diffusion);
   }
-  set_coupled_friction_in_drag(true);
+  constexpr Eigen::Index many = 16;
+  if (damping_.rows() > many)
+    sparse_damping_ = std::make_shared<Eigen::SparseMatrix<double>>(damping_.sparseView(0.0, 0.0));
+  has_damping_ = !damping_.isZero(0.0);
   if (!diffusion.isZero(0.0)) {
     add_noise(diffusion, temperatures_in_time(environments_, system.size(), true).value_or(TemperaturesInTime{}));
   }
@@ -82,23 +85,9 @@ std::optional<TemperaturesInTime> temperatures_in_time(const std::vector<std::un
   return by_dof;
 }
 
-void Problem::set_damping(Eigen::MatrixXd damping) {
-  damping_ = std::move(damping);
-  constexpr Eigen::Index many = 16;
-  if (damping_.rows() > many)
-    sparse_damping_ = std::make_shared<Eigen::SparseMatrix<double>>(damping_.sparseView(0.0, 0.0));
-  is_damped_ = !damping_.isZero(0.0) || drag_force() != nullptr;
-}
-
 void Problem::add_coupled_damper(CoupledDamper damper) {
   damper.attachment.begin_at(q);
   coupled_friction_.add(std::move(damper));
-  set_coupled_friction_in_drag(true);
-}
-
-void Problem::set_coupled_friction_in_drag(bool is_in_drag) {
-  coupled_friction_is_in_drag_ = is_in_drag && !coupled_friction_.dampers().empty();
-  set_damping(std::move(damping_));
 }
 
 bool Problem::has_linear_environments() const {
@@ -141,11 +130,7 @@ void Problem::forces(const Eigen::VectorXd& position, const Eigen::VectorXd& v, 
     environment->force(head_, force_);
     environment->attachment().distribute(position, clock.at(0.0), force_, forces);
   }
-  if (!coupled_friction_.dampers().empty()) {  // which may be left out of the drag
-    coupled_friction_.value(position, v, clock.at(0.0), displacement_);
-    forces += displacement_;
-    subtract_damping(v, forces);
-  } else if (is_damped_) {
+  if (is_damped()) {
     drag(position, v, displacement_);
     forces += displacement_;
   }
@@ -156,14 +141,15 @@ void Problem::forces(const Eigen::VectorXd& position, const Eigen::VectorXd& v, 
   if (system_.magnetic_field != 0.0) forces += magnetic_force(system_.magnetic_field, v);
 }
 
-void Problem::drag(const Eigen::VectorXd& position, const Eigen::VectorXd& v, Eigen::VectorXd& drag) const {
-  const Force* const force = drag_force();
+void Problem::drag(const Eigen::VectorXd& position, const Eigen::VectorXd& v, Eigen::VectorXd& drag,
+                   FrictionParts parts) const {
+  const Force* const force = drag_force(parts);
   if (force == nullptr) {
     drag.setZero(v.size());
   } else {
     force->value(position, v, 0.0, drag);
   }
-  subtract_damping(v, drag);
+  if (parts.matrix) subtract_damping(v, drag);
 }
 
 void Problem::subtract_damping(const Eigen::VectorXd& v, Eigen::VectorXd& forces) const {
@@ -174,8 +160,11 @@ void Problem::subtract_damping(const Eigen::VectorXd& v, Eigen::VectorXd& forces
   }
 }
 
-Eigen::VectorXd Problem::friction(const Eigen::VectorXd& v, const Eigen::VectorXd& drag) const {
-  return drag_force() != nullptr ? Eigen::VectorXd(-(damping_ * v)) : drag;
+Eigen::VectorXd Problem::friction(const Eigen::VectorXd& v, const Eigen::VectorXd& drag, FrictionParts parts) const {
+  if (drag_force(parts) == nullptr) return drag;
+  Eigen::VectorXd friction = Eigen::VectorXd::Zero(v.size());
+  if (parts.matrix) subtract_damping(v, friction);
+  return friction;
 }
 
 double Problem::heat_of(const Environment& environment) const {
@@ -205,17 +194,17 @@ void Problem::applied(const Eigen::VectorXd& position, const Eigen::VectorXd& v,
 }
 
 void Problem::jacobians(const Eigen::VectorXd& position, const Eigen::VectorXd& v, double t, Eigen::MatrixXd& by_q,
-                        Eigen::MatrixXd& by_v) const {
+                        Eigen::MatrixXd& by_v, FrictionParts parts) const {
   by_q.setZero(v.size(), v.size());
   by_v.setZero(v.size(), v.size());
-  const Force* const force = drag_force();
+  const Force* const force = drag_force(parts);
   if (force == nullptr) {
     if (system_.applied) system_.applied->jacobians(position, v, t, by_q, by_v);
-    by_v -= damping_;
+    if (parts.matrix) by_v -= damping_;
     return;
   }
   force->jacobians(position, v, t, by_q, by_v);
-  by_v -= damping_;
+  if (parts.matrix) by_v -= damping_;
   if (!system_.applied) return;
   Eigen::MatrixXd more_by_q(v.size(), v.size()), more_by_v(v.size(), v.size());
   system_.applied->jacobians(position, v, t, more_by_q, more_by_v);

@@ -38,6 +38,12 @@ struct Clock {
   double at(double c) const { return (static_cast<double>(steps) + c) * h; }
 };
 
+/// The parts of the friction that a stepper applies as a force; the others it applies by flows or heads of its own.
+struct FrictionParts {
+  bool matrix = true;     ///< C
+  bool couplings = true;  ///< that of white environments on nonlinear couplings
+};
+
 /// The system that an integrator advances: m q'' = -grad V(q) - C q' + f(q, q') + a(q, q', t) + d(t) + forces of the
 /// environments. A closed system has environments, and the C and the noise of those that are white; an open one has a
 /// damping matrix, noise at positive temperatures, and no environments.
@@ -57,7 +63,6 @@ class Problem {
   const ParticleSystem& system() const { return system_; }
   const Communicator& communicator() const { return communicator_; }
   const Eigen::MatrixXd& damping() const { return damping_; }
-  void set_damping(Eigen::MatrixXd damping);
   /// Adds white noise with the momentum diffusion D, J kg/s.
   void add_noise(const Eigen::MatrixXd& diffusion, TemperaturesInTime temperatures = {}) {
     noise_.emplace(diffusion, std::move(temperatures));
@@ -66,11 +71,10 @@ class Problem {
   void add_coupled_damper(CoupledDamper damper);
   CoupledFriction& coupled_friction() { return coupled_friction_; }
   const CoupledFriction& coupled_friction() const { return coupled_friction_; }
-  /// Whether `drag` contains the friction of nonlinear couplings: not while a stepper applies it by itself.
-  void set_coupled_friction_in_drag(bool is_in_drag);
-  /// f(q, v), with that friction where `drag` contains it; nullptr where there is none.
-  const Force* drag_force() const {
-    return coupled_friction_is_in_drag_ ? static_cast<const Force*>(&coupled_friction_) : system_.force.get();
+  /// f(q, v), with the friction of nonlinear couplings where it is among the parts; nullptr where there is none.
+  const Force* drag_force(FrictionParts parts = {}) const {
+    const bool has_couplings = parts.couplings && !coupled_friction_.dampers().empty();
+    return has_couplings ? static_cast<const Force*>(&coupled_friction_) : system_.force.get();
   }
   /// Makes `prepare` draw positions or momenta; environments then start at the positions drawn.
   void set_thermal_start(std::shared_ptr<const ThermalStart> start) { start_ = std::move(start); }
@@ -80,9 +84,13 @@ class Problem {
   /// Whether there is white noise, on nonlinear couplings or others.
   bool is_noisy() const { return noise_ || coupled_friction_.is_noisy(); }
   /// Whether C or f does work on the particles.
-  bool is_damped() const { return is_damped_; }
+  bool is_damped(FrictionParts parts = {}) const {
+    return (parts.matrix && has_damping_) || drag_force(parts) != nullptr;
+  }
   /// Whether forces depend on the velocities.
-  bool depends_on_velocity() const { return is_damped_ || (system_.applied && system_.applied->depends_on_velocity()); }
+  bool depends_on_velocity(FrictionParts parts = {}) const {
+    return is_damped(parts) || (system_.applied && system_.applied->depends_on_velocity());
+  }
   /// Linear in themselves and in the coordinates of the particles, white friction of open systems included.
   bool has_linear_environments() const;
   /// Whether external forces, or the time dependence of a Lagrangian or a coupling, do work.
@@ -101,6 +109,9 @@ class Problem {
   double dissipated = 0.0;  ///< minus the work of C, f and noise so far, updated by the integrator on rank 0
   /// The contribution of C and noise to `dissipated` by degree of freedom where that is requested; else empty.
   Eigen::VectorXd heat;
+  /// Where that is requested, the sum of F v^T over the impulses F of C and noise and the mean velocities v of the
+  /// kicks or stages in which they act; else empty. Its trace is the energy that they give to the particles.
+  Eigen::MatrixXd exchange;
   double work = 0.0;  ///< work of a, d and couplings so far, likewise
   Clock clock;        ///< updated by the integrator on every rank
 
@@ -115,16 +126,17 @@ class Problem {
   void forces(const Eigen::VectorXd& position, const Eigen::VectorXd& v, Eigen::VectorXd& forces) const;
 
   /// The drag f(q, v) - C v, with f as in `drag_force`.
-  void drag(const Eigen::VectorXd& position, const Eigen::VectorXd& v, Eigen::VectorXd& drag) const;
+  void drag(const Eigen::VectorXd& position, const Eigen::VectorXd& v, Eigen::VectorXd& drag,
+            FrictionParts parts = {}) const;
   /// The external force a(q, v, t) + d(t).
   void applied(const Eigen::VectorXd& position, const Eigen::VectorXd& v, double t, Eigen::VectorXd& applied) const;
-  /// -C v, given the drag at v.
-  Eigen::VectorXd friction(const Eigen::VectorXd& v, const Eigen::VectorXd& drag) const;
+  /// -C v, where C is among the parts, given their drag at v.
+  Eigen::VectorXd friction(const Eigen::VectorXd& v, const Eigen::VectorXd& drag, FrictionParts parts = {}) const;
   /// What a white environment has dissipated so far; NaN where others act on its coordinates too. Rank 0 only.
   double heat_of(const Environment& environment) const;
   /// Derivatives of drag and applied force together with respect to q and v.
   void jacobians(const Eigen::VectorXd& position, const Eigen::VectorXd& v, double t, Eigen::MatrixXd& by_q,
-                 Eigen::MatrixXd& by_v) const;
+                 Eigen::MatrixXd& by_v, FrictionParts parts = {}) const;
 
   /// Broadcasts q, p and v, and z of a contact system. @note Collective.
   void broadcast_particles();
@@ -140,9 +152,8 @@ class Problem {
 
   Eigen::MatrixXd damping_;
   std::shared_ptr<const Eigen::SparseMatrix<double>> sparse_damping_;  // of many degrees of freedom
-  bool is_damped_ = false;
+  bool has_damping_ = false;                                           // whether C is not zero
   CoupledFriction coupled_friction_;
-  bool coupled_friction_is_in_drag_ = false;  // where there is any
   std::optional<WhiteNoise> noise_;
   std::shared_ptr<const ThermalStart> start_;
   std::vector<std::unique_ptr<Environment>> environments_;

@@ -45,15 +45,16 @@ inline constexpr StreamRange confinement_directions = {"directions of the test o
 inline constexpr StreamRange doubled_positions = {"positions of a doubled-variables study", 0x80000050U, 1};
 inline constexpr StreamRange lagrangian_positions = {"positions of the order of a Lagrangian", 0x80000051U, 1};
 inline constexpr StreamRange lagrangian_velocities = {"velocities of the order of a Lagrangian", 0x80000052U, 1};
+inline constexpr StreamRange control_starts = {"starts of controls", 0x80000053U, 1};
 inline constexpr StreamRange repeated_data = {"noise of the repeated experiments of a fit", 0x80000060U, 1};
 inline constexpr StreamRange fit_starts = {"starts of the searches of a fit", 0x80000061U, 1};
 inline constexpr StreamRange quantum_noise = {"quantum noise of environment i", 0xC0000000U, max_environments};
 
-inline constexpr StreamRange all[] = {environment_starts, environment_noise,    white_noise,
-                                      coupled_noise,      particle_momenta,     particle_positions,
-                                      convergence_starts, sampler_tuning,       confinement_directions,
-                                      doubled_positions,  lagrangian_positions, lagrangian_velocities,
-                                      repeated_data,      fit_starts,           quantum_noise};
+inline constexpr StreamRange all[] = {
+    environment_starts,     environment_noise,  white_noise,          coupled_noise,
+    particle_momenta,       particle_positions, convergence_starts,   sampler_tuning,
+    confinement_directions, doubled_positions,  lagrangian_positions, lagrangian_velocities,
+    control_starts,         repeated_data,      fit_starts,           quantum_noise};
 
 }  // namespace streams
 

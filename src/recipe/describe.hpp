@@ -12,6 +12,11 @@ namespace bathline {
 /// Type, bound and choices of a parameter in a few words: "number > 0", "\"closed\" | \"open\"", "list of numbers".
 std::string value_kind(const Parameter& parameter);
 
+/// What follows "must be positive" where a mass is 0, as in other programs that of a particle that does not move.
+inline constexpr const char* how_to_hold =
+    "; to hold a particle leave its coordinate out and write its place as a number, or give it a large mass such as "
+    "1e20";
+
 /// The table that names `entry` and has none of its keys: with the defaults of those that have one.
 Section default_section(const CatalogueEntry& entry);
 

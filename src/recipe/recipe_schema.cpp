@@ -74,15 +74,17 @@ std::vector<Parameter> control_keys() {
                    .doc = "Degree of the spline: 0 is constant in each piece, 1 linear, 3 twice differentiable.",
                    .default_value = "1",
                    .bound = Bound::nonnegative};
-  return {required("name", text, "", "Name of the control in formulas and results."),
-          required("on", text, "",
-                   "The coordinate on which it is a force, by its name in formulas: that of the system, or `x`, `y`, "
-                   "`z`, for several particles `x0`, `y0`, `x1`."),
-          std::move(degree),
-          required("pieces", integer, "", "Number of equal pieces from the start to the end, each of whole steps.",
-                   Bound::positive),
-          optional("bounds", numbers, "N", "Lowest and highest of its numbers, and so of its values."),
-          std::move(initial)};
+  return {
+      required("name", text, "", "Name of the control in formulas and results."),
+      optional("on", text, "",
+               "The coordinate on which it is a force, by its name in formulas: that of the system, or `x`, `y`, "
+               "`z`, for several particles `x0`, `y0`, `x1`. Systems with formulas may use the name of the control in "
+               "`force` as well, or instead, so that one control acts on several coordinates."),
+      std::move(degree),
+      required("pieces", integer, "", "Number of equal pieces from the start to the end, each of whole steps.",
+               Bound::positive),
+      optional("bounds", numbers, "N", "Lowest and highest of its numbers, and so of its values."),
+      std::move(initial)};
 }
 
 std::vector<Parameter> time_keys() {
@@ -278,8 +280,9 @@ const std::vector<SectionSchema>& recipe_sections() {
        .catalogue_name = "environments",
        .parameters = environment_keys()},
       {.name = "controls",
-       .doc = "A force on a coordinate that is a spline in time: its numbers are what gradients are taken by and what "
-              "is optimised.",
+       .doc =
+           "A spline in time that is a force on a coordinate or part of the formulas of `force`: its numbers are what "
+           "gradients are taken by and what is optimised.",
        .repeated = true,
        .parameters = control_keys()},
       {.name = "time",

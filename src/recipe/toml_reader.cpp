@@ -195,7 +195,7 @@ const CatalogueEntry* TomlReader::chosen_entry(const toml::table& table, const s
 std::optional<Section::Value> TomlReader::read_value(const toml::node& node, const Parameter& parameter,
                                                      const Location& where, const std::string& header) {
   const auto number = [&](const toml::node& n, const std::string& name, const Location& location) {
-    return values_.number(n, name, parameter.bound, location);
+    return values_.number(n, name, parameter.bound, location, parameter.units);
   };
   const auto integer = [&](const toml::node& n, const std::string& name, const Location& location) {
     const std::span<const std::string> choices = parameter.choices;
@@ -312,7 +312,7 @@ std::optional<Section::Rows> TomlReader::read_rows(const toml::node& node, const
                                                    const Location& where) {
   const std::string kind = value_kind(parameter);
   const auto number = [&](const toml::node& n, const std::string& name, const Location& location) {
-    return values_.number(n, name, parameter.bound, location);
+    return values_.number(n, name, parameter.bound, location, parameter.units);
   };
   const auto row = [&](const toml::node& n, const std::string& name,
                        const Location& location) -> std::optional<std::vector<double>> {

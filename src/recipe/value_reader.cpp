@@ -12,6 +12,7 @@
 #include "text/spelling.hpp"
 #include "recipe/toml_document.hpp"
 #include "recipe/toml_writer.hpp"
+#include "recipe/describe.hpp"
 
 namespace bathline {
 
@@ -75,11 +76,12 @@ std::optional<long> ValueReader::integer(const toml::node& node, const std::stri
 }
 
 std::optional<double> ValueReader::number(const toml::node& node, const std::string& name, Bound bound,
-                                          const Location& where) {
+                                          const Location& where, const std::string& units) {
   const auto number = value(node, name, where, "a number");
   if (!number) return std::nullopt;
   if (const char* broken = broken_bound(*number, bound)) {
-    reject(node, name, where, broken);
+    const bool is_massless = *number == 0.0 && units == "kg" && bound == Bound::positive;
+    reject(node, name, where, std::string(broken) + (is_massless ? how_to_hold : ""));
     return std::nullopt;
   }
   return number;

@@ -26,7 +26,8 @@ class ValueReader {
   std::optional<long> integer(const toml::node& node, const std::string& name, Bound bound, const Location& where,
                               std::span<const std::string> choices = {});
   /// Accepts integers and expressions such as "2*pi/omega/100" too; always finite.
-  std::optional<double> number(const toml::node& node, const std::string& name, Bound bound, const Location& where);
+  std::optional<double> number(const toml::node& node, const std::string& name, Bound bound, const Location& where,
+                               const std::string& units = "");
   /// One of `choices`, or any text if there are none.
   std::optional<std::string> text(const toml::node& node, const std::string& name, std::span<const std::string> choices,
                                   const Location& where);

@@ -72,6 +72,22 @@ Eigen::SparseMatrix<double> AssembledSystem::sparse_stiffness() const {
   return matrix;
 }
 
+Eigen::MatrixXd AssembledSystem::stiffness_between(const Eigen::MatrixXd& displacements) const {
+  constexpr double round_off = 4.0 * std::numeric_limits<double>::epsilon();
+  Eigen::SparseMatrix<double> hessian;
+  problem_.system().potential->sparse_hessian(problem_.system().q0, hessian);
+  const Eigen::MatrixXd particles = displacements.topRows(particle_dofs()), sizes = particles.cwiseAbs();
+  Eigen::MatrixXd matrix = particles.transpose() * (hessian * particles);
+  const Eigen::MatrixXd size = sizes.transpose() * (hessian.cwiseAbs() * sizes);
+  matrix = (matrix.array().abs() > round_off * size.array()).select(matrix, 0.0);
+  for (const Spring& spring : springs_) {
+    Eigen::RowVectorXd strain = Eigen::RowVectorXd::Zero(displacements.cols());
+    for (const auto& [i, a] : spring.terms) strain += a * displacements.row(i);
+    matrix.noalias() += spring.stiffness * strain.transpose() * strain;
+  }
+  return matrix;
+}
+
 AssembledSystem::LinearSde AssembledSystem::linear_sde() const {
   const int n = particle_dofs();
   // The rows of u and of v or p of every degree of freedom.
@@ -161,9 +177,10 @@ void AssembledSystem::find_velocities(double t, double z, std::span<const double
   q_ = problem_.system().q0 + Eigen::Map<const Eigen::VectorXd>(u.data(), n);
   const Eigen::VectorXd momentum = Eigen::Map<const Eigen::VectorXd>(p.data(), n);
   Eigen::VectorXd velocity = Eigen::Map<const Eigen::VectorXd>(v.data(), n);
-  for (int attempt = 0; legendre->find_velocity(q_, momentum, t, z, velocity); ++attempt) {
+  for (int attempt = 0; const auto reason = legendre->find_velocity(q_, momentum, t, z, velocity); ++attempt) {
     velocity = problem_.v;
     if (attempt == 0) continue;
+    why_no_velocities_ = *reason;
     velocity.setConstant(std::numeric_limits<double>::quiet_NaN());
     break;
   }

@@ -4,6 +4,7 @@
 #include <Eigen/Dense>
 #include <Eigen/SparseCore>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "model/environment.hpp"
@@ -33,6 +34,10 @@ class AssembledSystem {
   /// Stiffness matrix linearised at the start.
   Eigen::MatrixXd stiffness() const;
   Eigen::SparseMatrix<double> sparse_stiffness() const;
+  /// B^T K B for displacements B, a column each. The springs of environments are summed as squares of their strains, so
+  /// that motions that hardly strain stiff springs keep their digits; what the rounding of V's second derivatives could
+  /// make is 0.
+  Eigen::MatrixXd stiffness_between(const Eigen::MatrixXd& displacements) const;
   /// x' = B x + noise, <noise noise^T> = Q delta(t - t'), with all forces linearised at the start and all sources of
   /// noise.
   struct LinearSde {
@@ -49,6 +54,8 @@ class AssembledSystem {
   /// from the velocities of the problem, which are those at the start of the step. `z` is the action.
   void find_velocities(double t, double z, std::span<const double> u, std::span<const double> p,
                        std::span<double> v) const;
+  /// Why a Lagrangian had none the last time that it had none; empty before.
+  const std::string& why_no_velocities() const { return why_no_velocities_; }
   /// Adds the force of a magnetic field, if there is one, which has no power.
   void add_magnetic(std::span<const double> v, std::span<double> force) const;
   /// The power of external forces, the power that a Lagrangian dissipates by its dependence on z, and z' = L.
@@ -76,6 +83,7 @@ class AssembledSystem {
   std::vector<std::pair<int, double>> dashpots_, mobilities_;
   bool is_linear_ = true;
   mutable Eigen::VectorXd q_, gradient_;
+  mutable std::string why_no_velocities_;
 };
 
 }  // namespace bathline

@@ -17,7 +17,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
+#include <string>
 
 #include "steppers/assembled_system.hpp"
 #include "steppers/stepper.hpp"
@@ -62,6 +64,7 @@ class ModalFlow final : public Flow {
     SymmetricEigen eigen = symmetric_eigen(matrix);
     modes_ = std::move(eigen.vectors);
     squares_ = std::move(eigen.values);
+    resolve_soft_modes(system, inverse);
     const std::vector<double> rest(static_cast<std::size_t>(system.size()), 0.0);
     std::vector<double> force(rest.size());
     system.force(rest, force);
@@ -76,19 +79,17 @@ class ModalFlow final : public Flow {
     Eigen::VectorXd z = modes_.transpose() * root_mass_.cwiseProduct(u);
     Eigen::VectorXd s = modes_.transpose() * p.cwiseQuotient(root_mass_);
     const double t = h_ * static_cast<double>(steps);
-    const double smallest = 1e-14 * squares_.cwiseAbs().maxCoeff();
     for (Eigen::Index i = 0; i < n; ++i) {
       // z'' = -omega^2 z + g; a mode without stiffness has a constant acceleration.
-      double c = 1.0, sine = t, versine = 0.5 * t * t, square = 0.0;
-      if (squares_[i] > smallest) {
-        square = squares_[i];
+      const double square = squares_[i];
+      double c = 1.0, sine = t, versine = 0.5 * t * t;
+      if (square > 0.0) {
         const double omega = std::sqrt(square);
         c = std::cos(omega * t);
         sine = std::sin(omega * t) / omega;
         const double half = std::sin(0.5 * omega * t);
         versine = 2.0 * half * half / square;
-      } else if (squares_[i] < -smallest) {
-        square = squares_[i];
+      } else if (square < 0.0) {
         const double rate = std::sqrt(-square);
         c = std::cosh(rate * t);
         sine = std::sinh(rate * t) / rate;
@@ -106,6 +107,23 @@ class ModalFlow final : public Flow {
   }
 
  private:
+  /// The squares of frequencies have the round-off of the largest. Those far below it are found again in the space of
+  /// their modes alone, by the strains of the springs, until each has digits of its own.
+  void resolve_soft_modes(const AssembledSystem& system, const Eigen::VectorXd& inverse_root_mass) {
+    constexpr double far_below = 1e-4;
+    std::vector<Eigen::Index> soft(static_cast<std::size_t>(squares_.size()));
+    std::iota(soft.begin(), soft.end(), 0);
+    while (!soft.empty()) {
+      const double largest = squares_(soft).cwiseAbs().maxCoeff();
+      std::erase_if(soft, [&](Eigen::Index mode) { return std::abs(squares_[mode]) >= far_below * largest; });
+      if (soft.empty()) return;
+      const Eigen::MatrixXd modes = modes_(Eigen::all, soft);
+      const SymmetricEigen eigen = symmetric_eigen(system.stiffness_between(inverse_root_mass.asDiagonal() * modes));
+      modes_(Eigen::all, soft) = modes * eigen.vectors;
+      squares_(soft) = eigen.values;
+    }
+  }
+
   double h_;
   Eigen::VectorXd start_;  // positions of the particles
   Eigen::VectorXd root_mass_, squares_, drive_;
@@ -388,7 +406,9 @@ class ExactStepper final : public Stepper {
     }
     problem_.clock.steps += steps;
     if (problem_.communicator().broadcast(solved)) return std::nullopt;
-    return Failure{problem_.clock.steps, 0.0, "the adaptive reference solver could not meet its tolerance"};
+    const std::string why = problem_.communicator().broadcast(system_.why_no_velocities());
+    return Failure{problem_.clock.steps, 0.0,
+                   "the adaptive reference solver could not meet its tolerance" + (why.empty() ? "" : ": " + why)};
   }
 
   std::int64_t block_granularity() const override { return has_modes() ? 0 : 1; }

@@ -3,8 +3,11 @@
 // The stages of a Lagrangian of any form are those of q' = v, p' = dL/dq + dL/dz p + f, z' = L, where v solves
 // dL/dv(q, v, t, z) = p. Source: simoes2020, section 2, for L that depends on z.
 // Tested by tests/steppers/explicit_stepper_test.cpp and tests/steppers/lagrangian_test.cpp.
+#include <fmt/format.h>
+
 #include <Eigen/LU>
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -24,14 +27,17 @@ namespace bathline {
 namespace {
 
 class ExplicitStepper final : public Stepper {
+  static constexpr int max_iterations = 50;  // of Newton's method
+
  public:
   /// `path` is nullptr where it is not recorded. A recorded path has all kicks: costs see the velocities before and
   /// after them.
   ExplicitStepper(const ExplicitScheme& scheme, Problem& problem, double h, RecordedPath* path)
       : ou_(make_ou(scheme, problem, h)),
         halves_ou_(halves_ou(scheme, problem)),
-        is_secant_(take_secant_friction(scheme, problem)),
-        scheme_(depends_on_velocity(problem) || path != nullptr ? scheme : scheme.merged()),
+        is_secant_(scheme.is_drift_and_kick() && !problem.coupled_friction().dampers().empty()),
+        parts_{.matrix = ou_ == nullptr, .couplings = ou_ == nullptr && !is_secant_},
+        scheme_(depends_on_velocity(problem, parts_) || path != nullptr ? scheme : scheme.merged()),
         nodes_(scheme_.nodes()),
         problem_(problem),
         h_(h),
@@ -66,7 +72,7 @@ class ExplicitStepper final : public Stepper {
     // A kick with the velocity after it: (1 + weight h C M^-1) p+ = p + weight h f.
     for (const Substep& substep : scheme_.substeps) {
       Eigen::MatrixXd matrix;
-      if (substep.velocity_after && problem.is_damped() && !needs_newton()) {
+      if (substep.velocity_after && problem.is_damped(parts_) && !needs_newton()) {
         matrix = Eigen::MatrixXd::Identity(problem.q.size(), problem.q.size()) +
                  substep.weight * h * problem.damping() * problem.system().mass.cwiseInverse().asDiagonal();
       }
@@ -85,10 +91,6 @@ class ExplicitStepper final : public Stepper {
     }
   }
 
-  ~ExplicitStepper() override { problem_.set_coupled_friction_in_drag(true); }
-  ExplicitStepper(const ExplicitStepper&) = delete;
-  ExplicitStepper& operator=(const ExplicitStepper&) = delete;
-
   std::int64_t block_granularity() const override { return block_granularity_of(environment_steppers_); }
   bool observes_steps() const override { return has_forces_within_blocks(problem_); }
 
@@ -103,14 +105,16 @@ class ExplicitStepper final : public Stepper {
         for (std::size_t i = 0; i < scheme_.substeps.size(); ++i) {
           substep(i, problem_.clock.at(nodes_[i]));
         }
-        if (degeneracy_) return;
+        end_kicks();
+        // A failed kick leaves no numbers behind, with which environments may go on to the end of the block.
+        if (failure_ && lagrangian_ != nullptr) return;
         ++problem_.clock.steps;
         if (sums_work) end_work_of_drive();
         if (ahead.after_step != nullptr) (*ahead.after_step)();
       }
       if (!is_root) problem_.clock.steps += block;
     });
-    return lagrangian_ == nullptr ? std::nullopt : failure_of_lagrangian();
+    return lagrangian_ != nullptr || needs_newton() ? failure() : std::nullopt;
   }
 
   std::vector<double> internal_state() const override { return internal_states_of(environment_steppers_); }
@@ -122,6 +126,10 @@ class ExplicitStepper final : public Stepper {
     const auto is_ou = [](const Substep& substep) { return substep.kind == Substep::Kind::ou; };
     const auto first = std::find_if(scheme.substeps.begin(), scheme.substeps.end(), is_ou);
     if (first == scheme.substeps.end()) return nullptr;
+    const auto is_other = [&](const Substep& substep) { return is_ou(substep) && substep.weight != first->weight; };
+    if (std::ranges::count_if(scheme.substeps, is_ou) > 2 || std::ranges::any_of(scheme.substeps, is_other)) {
+      throw std::logic_error("the exact flow of damping and noise is one part of a step or two equal ones");
+    }
     const double parts = halves_ou(scheme, problem) ? 2.0 : 1.0;
     return std::make_unique<OrnsteinUhlenbeck>(problem, first->weight * h / parts);
   }
@@ -131,13 +139,6 @@ class ExplicitStepper final : public Stepper {
     const auto is_ou = [](const Substep& substep) { return substep.kind == Substep::Kind::ou; };
     return !problem.coupled_friction().dampers().empty() &&
            std::count_if(scheme.substeps.begin(), scheme.substeps.end(), is_ou) == 1;
-  }
-  /// Whether the scheme is a drift and a kick of the whole step, under which a damper on a nonlinear coupling s is the
-  /// characteristic line: it acts as -D (s(q+) - s(q))/h at q+. Then its friction is not in the drag.
-  static bool take_secant_friction(const ExplicitScheme& scheme, Problem& problem) {
-    const bool is_secant = scheme.is_drift_and_kick() && !problem.coupled_friction().dampers().empty();
-    if (is_secant) problem.set_coupled_friction_in_drag(false);
-    return is_secant;
   }
 
   /// The equations of a kick with the velocity after it.
@@ -167,11 +168,11 @@ class ExplicitStepper final : public Stepper {
   };
 
   /// Whether the momenta after a kick, on which its forces depend, are a nonlinear function of those before it.
-  bool needs_newton() const { return problem_.drag_force() != nullptr || applied_depends_on_velocity_; }
+  bool needs_newton() const { return problem_.drag_force(parts_) != nullptr || applied_depends_on_velocity_; }
 
   /// Whether that function is linear, with a matrix that depends on the positions.
   bool has_linear_drag() const {
-    return problem_.drag_force() == &problem_.coupled_friction() && !applied_depends_on_velocity_ &&
+    return problem_.drag_force(parts_) == &problem_.coupled_friction() && !applied_depends_on_velocity_ &&
            problem_.coupled_friction().is_linear_in_velocities();
   }
 
@@ -250,6 +251,7 @@ class ExplicitStepper final : public Stepper {
   void drift(std::size_t index, double t) {
     const double seconds = scheme_.substeps[index].weight * h_;
     if (seconds == 0.0) return;
+    end_kicks();
     for (std::vector<double>& stretch : stretches_) std::fill(stretch.begin(), stretch.end(), 0.0);
     measure_stretches(t);
     if (gyrations_.empty()) {
@@ -304,7 +306,7 @@ class ExplicitStepper final : public Stepper {
     const bool has_secant_noise = is_secant_ && problem_.is_noisy();
     // As for all noise, the work is that along the mean velocity of the kick.
     if (has_secant_noise) problem_.dissipated -= 0.5 * weighted * velocity_.dot(secant_);
-    if (problem_.depends_on_velocity()) {
+    if (problem_.depends_on_velocity(parts_)) {
       velocity_dependent_kick(substep, damped, t);
     } else {
       problem_.p += weighted * force_;
@@ -321,7 +323,8 @@ class ExplicitStepper final : public Stepper {
   /// velocity before or after is correlated with the impulse.
   void velocity_dependent_kick(const Substep& substep, const DampedKick& damped, double t) {
     const double weighted = substep.weight * h_;
-    if (noise_ != nullptr) velocity_before_ = velocity_;
+    const bool counts_exchange = problem_.exchange.size() > 0;
+    if (noise_ != nullptr || counts_exchange) velocity_before_ = velocity_;
     if (substep.velocity_after) {
       force_ = problem_.p + weighted * force_;
       if (noise_ != nullptr) force_ += substep.weight * impulse_;
@@ -335,7 +338,7 @@ class ExplicitStepper final : public Stepper {
     }
     velocity_ = problem_.p.cwiseQuotient(problem_.system().mass);
     evaluate_velocity_forces(t);
-    if (problem_.heat.size() > 0) friction_ = problem_.friction(velocity_, drag_);
+    if (problem_.heat.size() > 0 || counts_exchange) friction_ = problem_.friction(velocity_, drag_, parts_);
     if (!substep.velocity_after) {
       problem_.p += weighted * (force_ + drag_ + velocity_force_);
       if (noise_ != nullptr) problem_.p += substep.weight * impulse_;
@@ -349,12 +352,28 @@ class ExplicitStepper final : public Stepper {
       problem_.heat -= velocity_.cwiseProduct(weighted * friction_);
       if (noise_ != nullptr) problem_.heat -= velocity_.cwiseProduct(substep.weight * impulse_);
     }
+    if (counts_exchange) {
+      if (exchanged_.size() == 0) {
+        velocity_before_kicks_ = velocity_before_;
+        exchanged_.setZero(friction_.size());
+      }
+      exchanged_ += weighted * friction_;
+      if (noise_ != nullptr) exchanged_ += substep.weight * impulse_;
+    }
     if (applied_depends_on_velocity_) problem_.work += weighted * velocity_.dot(velocity_force_);
+  }
+
+  /// Counts the exchange in the kicks since the last drift: together they are one kick of the conservative motion.
+  void end_kicks() {
+    if (exchanged_.size() == 0) return;
+    const Eigen::VectorXd after = problem_.p.cwiseQuotient(problem_.system().mass);
+    problem_.exchange += exchanged_ * (0.5 * (velocity_before_kicks_ + after)).transpose();
+    exchanged_.resize(0);
   }
 
   /// Evaluates drag_ and velocity_force_, which are zero where there is no such force.
   void evaluate_velocity_forces(double t) {
-    problem_.drag(problem_.q, velocity_, drag_);
+    problem_.drag(problem_.q, velocity_, drag_, parts_);
     if (applied_depends_on_velocity_) applied_->value(problem_.q, velocity_, t, velocity_force_);
   }
 
@@ -402,37 +421,57 @@ class ExplicitStepper final : public Stepper {
   }
 
   /// p = force_ + weighted (drag + applied)(q, M^-1 p) by Newton's method, from the current momenta. A force that is
-  /// linear in the velocities takes one iteration. Where it fails the momenta become NaN, which the studies report.
+  /// linear in the velocities takes one iteration. Where it fails the momenta become NaN.
   void solve_for_momenta(double weighted, double t) {
     constexpr double epsilon = std::numeric_limits<double>::epsilon();
     const auto inverse_mass = problem_.system().mass.cwiseInverse().asDiagonal();
     Eigen::VectorXd& p = problem_.p;
     double previous = std::numeric_limits<double>::infinity();
-    for (int iteration = 0; iteration < 50; ++iteration) {
+    Eigen::VectorXd update = p;
+    const bool is_finite = p.allFinite() && force_.allFinite();  // else the motion has no numbers, not the kick
+    for (int iteration = 0; iteration < max_iterations && is_finite && !failure_; ++iteration) {
       velocity_ = inverse_mass * p;
       evaluate_velocity_forces(t);
-      problem_.jacobians(problem_.q, velocity_, t, df_dq_, df_dv_);
+      problem_.jacobians(problem_.q, velocity_, t, df_dq_, df_dv_, parts_);
       const Eigen::MatrixXd jacobian = Eigen::MatrixXd::Identity(p.size(), p.size()) - weighted * df_dv_ * inverse_mass;
-      const Eigen::VectorXd update = jacobian.partialPivLu().solve(force_ + weighted * (drag_ + velocity_force_) - p);
+      update = jacobian.partialPivLu().solve(force_ + weighted * (drag_ + velocity_force_) - p);
       p += update;
       const double size = update.norm(), scale = p.norm() + force_.norm();
       // Converged, or the corrections consist of round-off only.
       if (size <= epsilon * scale || (size >= 0.5 * previous && size <= 1e-8 * scale)) return;
       previous = size;
     }
+    if (is_finite && !failure_) fail(explain_failed_kick(weighted, t, update));
     p.setConstant(std::numeric_limits<double>::quiet_NaN());
+  }
+  std::string explain_failed_kick(double weighted, double t, const Eigen::VectorXd& update) const {
+    Eigen::Index worst = 0;
+    for (Eigen::Index i = 0; i < update.size(); ++i) {
+      if (!(std::abs(update[i]) <= std::abs(update[worst]))) worst = i;
+    }
+    const ParticleSystem& system = problem_.system();
+    return fmt::format(
+        "Newton's method does not find the velocities after a kick of {:.4g} s at t = {:.10g}: {} iterations end with "
+        "changes of {:.2g} in the momentum of `{}`; a force that jumps with the velocity has no such velocities: "
+        "smooth it, as tanh(v/w) does sign(v), with w well above {:.2g}, or take `rk4`, which solves for none",
+        weighted, t, max_iterations, update[worst], system.coordinate_names()[static_cast<std::size_t>(worst)],
+        std::abs(update[worst]) / system.mass[worst]);
   }
 
   void stage(int stage, double t) {
     velocities_[stage] = velocity_;
     conservative_forces(stage_q_, t, h_ * scheme_.b[stage], forces_[stage]);
     if (lagrangian_ != nullptr) add_lagrangian(stage, t);
-    if (problem_.is_damped()) {
-      problem_.drag(stage_q_, velocity_, drag_);
+    if (problem_.is_damped(parts_)) {
+      problem_.drag(stage_q_, velocity_, drag_, parts_);
       forces_[stage] += drag_;
       problem_.dissipated -= h_ * scheme_.b[stage] * velocity_.dot(drag_);
       if (problem_.heat.size() > 0) {
-        problem_.heat -= h_ * scheme_.b[stage] * velocity_.cwiseProduct(problem_.friction(velocity_, drag_));
+        problem_.heat -= h_ * scheme_.b[stage] * velocity_.cwiseProduct(problem_.friction(velocity_, drag_, parts_));
+      }
+      if (problem_.exchange.size() > 0) {
+        problem_.exchange +=
+            h_ * scheme_.b[stage] * problem_.friction(velocity_, drag_, parts_) * velocity_.transpose();
       }
     }
     if (problem_.system().is_driven()) {
@@ -462,7 +501,8 @@ class ExplicitStepper final : public Stepper {
 
   /// Replaces the guess `v` by the velocities of the stage.
   void find_velocity(double t, Eigen::VectorXd& v) {
-    if (!degeneracy_) degeneracy_ = problem_.legendre()->find_velocity(stage_q_, stage_p_, t, stage_z_, v);
+    if (failure_) return;
+    if (auto reason = problem_.legendre()->find_velocity(stage_q_, stage_p_, t, stage_z_, v)) fail(*reason);
   }
 
   void add_lagrangian(int stage, double t) {
@@ -479,18 +519,22 @@ class ExplicitStepper final : public Stepper {
     problem_.dissipated -= weight * (dl_dz * (stage_p_.dot(velocity_) - action) + contact->gamma * action);
   }
 
-  /// @note Collective.
-  std::optional<Failure> failure_of_lagrangian() const {
-    const std::string reason = problem_.communicator().broadcast(degeneracy_.value_or(""));
-    if (reason.empty()) return std::nullopt;
-    std::int64_t failed_step = problem_.clock.steps + 1;
-    problem_.communicator().broadcast(std::span<std::int64_t>(&failed_step, 1));
-    return Failure{failed_step, 0.0, reason};
+  void fail(const std::string& reason) { failure_ = {problem_.clock.steps + 1, 0.0, reason}; }
+  /// That of rank 0, on every rank. @note Collective.
+  std::optional<Failure> failure() const {
+    Failure failure = failure_.value_or(Failure());
+    failure.reason = problem_.communicator().broadcast(failure.reason);
+    if (failure.reason.empty()) return std::nullopt;
+    problem_.communicator().broadcast(std::span<std::int64_t>(&failure.step, 1));
+    return failure;
   }
 
-  /// Of a scheme with `ou` substeps; constructed first, as it removes C from the problem.
-  std::unique_ptr<OrnsteinUhlenbeck> ou_;
-  bool halves_ou_, is_secant_;
+  std::unique_ptr<OrnsteinUhlenbeck> ou_;  // of a scheme with `ou` substeps
+  bool halves_ou_;
+  /// Whether the scheme is a drift and a kick of the whole step, under which a damper on a nonlinear coupling s is the
+  /// characteristic line: it acts as -D (s(q+) - s(q))/h at q+.
+  bool is_secant_;
+  FrictionParts parts_;                         // that kicks and stages apply
   std::vector<std::vector<double>> stretches_;  // s(q+) - s(q) in the drift, of secant friction
   ExplicitScheme scheme_;
   std::vector<double> nodes_;
@@ -507,11 +551,12 @@ class ExplicitStepper final : public Stepper {
   WhiteNoise* noise_;  // whose impulse is shared by the kicks; nullptr where there is none
   int draws_ = 0;      // of ou_ in the current step
   Eigen::VectorXd impulse_, velocity_before_, stage_q_, stage_p_;
+  Eigen::VectorXd exchanged_, velocity_before_kicks_;  // of the kicks since the last drift, where exchange is counted
   double stage_z_ = 0.0;
-  const Lagrangian* lagrangian_;           // of any form, if there is one
-  std::vector<double> actions_;            // L, by stage
-  Eigen::VectorXd point_, gradient_;       // q, v, t and z of a stage, and the derivatives of L by these
-  std::optional<std::string> degeneracy_;  // why no velocities were found
+  const Lagrangian* lagrangian_;      // of any form, if there is one
+  std::vector<double> actions_;       // L, by stage
+  Eigen::VectorXd point_, gradient_;  // q, v, t and z of a stage, and the derivatives of L by these
+  std::optional<Failure> failure_;    // on rank 0: no velocities were found
   Eigen::MatrixXd df_dq_, df_dv_;
   std::vector<Eigen::VectorXd> velocities_, forces_;
   std::vector<std::unique_ptr<ExplicitEnvironmentStepper>> environment_steppers_;

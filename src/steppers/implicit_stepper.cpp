@@ -31,10 +31,6 @@ class ImplicitStepper final : public Stepper {
   /// `path` is nullptr where it is not recorded.
   ImplicitStepper(const PartitionedRungeKutta& scheme, Problem& problem, double h, RecordedPath* path);
 
-  ~ImplicitStepper() override { problem_.set_coupled_friction_in_drag(true); }
-  ImplicitStepper(const ImplicitStepper&) = delete;
-  ImplicitStepper& operator=(const ImplicitStepper&) = delete;
-
   std::optional<Failure> advance(std::int64_t steps, const AdvanceHints& ahead) override;
   std::int64_t block_granularity() const override {
     return problem_.stepped_environments().empty() ? 1 : std::max(block_, 1);
@@ -77,7 +73,7 @@ class ImplicitStepper final : public Stepper {
 
   static constexpr std::size_t no_environment = std::numeric_limits<std::size_t>::max();
 
-  /// Adds the heads of white friction where the scheme has them. Takes the friction out of the drag.
+  /// Adds the heads of white friction where the scheme has them.
   void add_friction_heads();
   std::optional<Failure> step(const AdvanceHints& ahead);
   std::optional<Failure> advance_block(const BlockPlan& plan, const AdvanceHints& ahead);
@@ -147,7 +143,7 @@ ImplicitStepper::ImplicitStepper(const PartitionedRungeKutta& scheme, Problem& p
     heads_.push_back({environment_steppers_.size() - 1, &attachment, 0.0, environment->properties().sites == 0,
                       std::vector<double>(axes), MatrixXd::Zero(scheme.stages(), attachment.axes())});
   }
-  if (!scheme.ou_outside) add_friction_heads();
+  add_friction_heads();
   if (!heads_.empty()) inverse_ = pseudo_inverse(h * scheme.a);
   if (problem.communicator().is_root()) {
     if (scheme.ou_outside) ou_ = std::make_unique<OrnsteinUhlenbeck>(problem, 0.5 * h);
@@ -157,11 +153,8 @@ ImplicitStepper::ImplicitStepper(const PartitionedRungeKutta& scheme, Problem& p
 
 // One stage at q + h (1 - g) V with the force g h F, 0 < g < 1/2: x + h V grows by g/(1 - g) in a step.
 void ImplicitStepper::add_friction_heads() {
-  const bool is_line = scheme_.stages() == 1 && scheme_.a(0, 0) > 0.5 && scheme_.a(0, 0) < 1.0 &&
-                       std::abs(scheme_.a(0, 0) + scheme_.a_hat(0, 0) - 1.0) < 1e-12;
-  if (!is_line) return;
+  if (scheme_.ou_outside || friction_in_stages(scheme_).couplings) return;
   for (const auto& [attachment, damping, temperature, in_time] : problem_.coupled_friction().dampers()) {
-    problem_.set_coupled_friction_in_drag(false);
     heads_.push_back({no_environment, &attachment, damping, true,
                       std::vector<double>(static_cast<std::size_t>(attachment.axes())),
                       MatrixXd::Zero(1, attachment.axes())});

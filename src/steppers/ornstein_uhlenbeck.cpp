@@ -36,18 +36,17 @@ std::vector<std::vector<int>> joined_by(const Eigen::MatrixXd& a, const Eigen::M
 
 }  // namespace
 
-OrnsteinUhlenbeck::OrnsteinUhlenbeck(Problem& problem, double duration)
-    : problem_(problem), duration_(duration), damping_(problem.damping()) {
-  problem.set_coupled_friction_in_drag(false);
-  const Eigen::Index n = damping_.rows();
+OrnsteinUhlenbeck::OrnsteinUhlenbeck(Problem& problem, double duration) : problem_(problem), duration_(duration) {
+  const Eigen::MatrixXd& matrix = problem.damping();
+  const Eigen::Index n = matrix.rows();
   const Eigen::MatrixXd diffusion = problem.noise() ? problem.noise()->diffusion() : Eigen::MatrixXd::Zero(n, n);
   for (Eigen::Index i = 0; i < n; ++i) {
-    if (!damping_.row(i).isZero(0.0) || !diffusion.row(i).isZero(0.0)) dofs_.push_back(static_cast<int>(i));
+    if (!matrix.row(i).isZero(0.0) || !diffusion.row(i).isZero(0.0)) dofs_.push_back(static_cast<int>(i));
   }
   if (dofs_.empty()) return;
   mass_ = problem.system().mass(dofs_);
   p_ = next_ = mass_;
-  const Eigen::MatrixXd damping = damping_(dofs_, dofs_), noise = diffusion(dofs_, dofs_);
+  const Eigen::MatrixXd damping = matrix(dofs_, dofs_), noise = diffusion(dofs_, dofs_);
   std::vector<Eigen::Triplet<double>> decay, root;
   for (const std::vector<int>& block : joined_by(damping, noise)) {
     const Eigen::VectorXd root_mass = mass_(block).cwiseSqrt(), inverse = root_mass.cwiseInverse();
@@ -78,7 +77,6 @@ OrnsteinUhlenbeck::OrnsteinUhlenbeck(Problem& problem, double duration)
   root_.resize(size, size);
   decay_.setFromTriplets(decay.begin(), decay.end());
   root_.setFromTriplets(root.begin(), root.end());
-  problem.set_damping(Eigen::MatrixXd::Zero(n, n));
 }
 
 double OrnsteinUhlenbeck::middle(int draw) const {
@@ -138,6 +136,9 @@ void OrnsteinUhlenbeck::advance_by_matrix(int draw) {
     }
   }
   for (std::size_t i = 0; i < dofs_.size(); ++i) problem_.p[dofs_[i]] = next_[static_cast<Eigen::Index>(i)];
+  if (problem_.exchange.size() > 0) {
+    problem_.exchange(dofs_, dofs_) += (next_ - p_) * (0.5 * (p_ + next_)).cwiseQuotient(mass_).transpose();
+  }
   const Eigen::VectorXd loss = 0.5 * (p_.cwiseAbs2() - next_.cwiseAbs2()).cwiseQuotient(mass_);
   problem_.dissipated += loss.sum();
   if (problem_.heat.size() > 0) problem_.heat(dofs_) += loss;

@@ -17,18 +17,11 @@
 
 namespace bathline {
 
-/// Exists on rank 0. As long as it exists the problem has no damping matrix, since this flow includes the damping, and
-/// no friction of nonlinear couplings in its drag.
+/// Exists on rank 0. It includes all friction, so that a stepper applies none as a force.
 class OrnsteinUhlenbeck {
  public:
   /// For the duration t. `problem` must outlive it.
   OrnsteinUhlenbeck(Problem& problem, double duration);
-  ~OrnsteinUhlenbeck() {
-    problem_.set_damping(std::move(damping_));
-    problem_.set_coupled_friction_in_drag(true);
-  }
-  OrnsteinUhlenbeck(const OrnsteinUhlenbeck&) = delete;
-  OrnsteinUhlenbeck& operator=(const OrnsteinUhlenbeck&) = delete;
 
   /// Advances the momenta, with the noise of draw number `draw` of the current step; the energy that they lose is
   /// counted as dissipated. Draw 1 has its flows in the reverse order of draw 0, so that both together are symmetric.
@@ -42,7 +35,6 @@ class OrnsteinUhlenbeck {
 
   Problem& problem_;
   double duration_;
-  Eigen::MatrixXd damping_;
   std::vector<int> dofs_;                     // degrees of freedom with damping or noise
   Eigen::SparseMatrix<double> decay_, root_;  // E and R of these
   Eigen::VectorXd mass_, p_, next_;           // of these

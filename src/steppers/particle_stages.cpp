@@ -24,7 +24,7 @@ using Eigen::VectorXd;
 template <int N, int S, int MaxN = N, int MaxS = S>
 class DenseStages final : public StageEquations<N, S, MaxN, MaxS> {
   using Base = StageEquations<N, S, MaxN, MaxS>;
-  using Base::field_, Base::mean_, Base::a_, Base::a_hat_, Base::contact_stages_, Base::position_,
+  using Base::field_, Base::parts_, Base::mean_, Base::a_, Base::a_hat_, Base::contact_stages_, Base::position_,
       Base::depends_on_velocity_, Base::result_, Base::h_, Base::is_quadratic_, Base::stiffness_, Base::is_linear_,
       Base::lagrangian_, Base::mass_, Base::n, Base::environment_forces_, Base::point_, Base::potential_,
       Base::problem_, Base::set_point, Base::q_, Base::stages, Base::time, Base::v_, Base::velocity_, Base::x_;
@@ -113,7 +113,7 @@ void DenseStages<N, S, MaxN, MaxS>::evaluate_jacobians(Index stage) {
   if (depends_on_velocity_ || problem_.system().applied) {
     position_ = q_.col(stage);
     velocity_ = v_.col(stage);
-    problem_.jacobians(position_, velocity_, time(stage), df_dq_, df_dv_);
+    problem_.jacobians(position_, velocity_, time(stage), df_dq_, df_dv_, parts_);
     of_stage(force_by_q_) += df_dq_;
     of_stage(force_by_v_) = df_dv_;
   }
@@ -239,6 +239,12 @@ SnesSolver::Report DenseStages<N, S, MaxN, MaxS>::solve_by_petsc() {
 }
 
 }  // namespace
+
+FrictionParts friction_in_stages(const PartitionedRungeKutta& scheme) {
+  const bool is_line = scheme.stages() == 1 && scheme.a(0, 0) > 0.5 && scheme.a(0, 0) < 1.0 &&
+                       std::abs(scheme.a(0, 0) + scheme.a_hat(0, 0) - 1.0) < 1e-12;
+  return {.matrix = !scheme.ou_outside, .couplings = !scheme.ou_outside && !is_line};
+}
 
 std::unique_ptr<ParticleStages> make_particle_stages(const PartitionedRungeKutta& scheme, Problem& problem, double h) {
   constexpr int max_dofs = 8, max_stages = 4;

@@ -51,6 +51,10 @@ class ParticleStages {
   virtual void finish(SnesSolver::Report& report) = 0;
 };
 
+/// The friction that stages apply as forces. Other steppers do the rest: the exact flow of all of it beside the stages,
+/// or heads of nonlinear couplings, where a damper is a line on its characteristic grid.
+FrictionParts friction_in_stages(const PartitionedRungeKutta& scheme);
+
 /// `problem` must outlive it. For few unknowns all sizes are known at compile time and nothing is allocated. Newton's
 /// method is PETSc's where options of PETSc mention it (`-snes_...`, `-particles_...`).
 std::unique_ptr<ParticleStages> make_particle_stages(const PartitionedRungeKutta& scheme, Problem& problem, double h);

@@ -25,8 +25,8 @@ inline bool is_plain_splitting(const ExplicitScheme& scheme, const Problem& prob
   const bool has_plain_friction = coupled.dampers().empty() || (!coupled.is_noisy() && !scheme.is_drift_and_kick());
   // Couplings that depend on the time do work.
   return !problem.has_work() && scheme.b.empty() && !scheme.has_ou_substeps() && problem.heat.size() == 0 &&
-         !system.lagrangian && !system.force && has_plain_friction && !system.is_driven() &&
-         system.magnetic_field == 0.0;
+         problem.exchange.size() == 0 && !system.lagrangian && !system.force && has_plain_friction &&
+         !system.is_driven() && system.magnetic_field == 0.0;
 }
 
 template <int N, class Number = double>

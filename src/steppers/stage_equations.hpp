@@ -75,6 +75,7 @@ class StageEquations : public ParticleStages {
   void set_point(Eigen::Index stage);
 
   Problem& problem_;
+  FrictionParts parts_;
   const Potential& potential_;
   const Lagrangian* lagrangian_;                 // of another form, if there is one
   std::optional<ContactStages> contact_stages_;  // where that depends on the action
@@ -156,6 +157,7 @@ class StageEquations : public ParticleStages {
 template <int N, int S, int MaxN, int MaxS>
 StageEquations<N, S, MaxN, MaxS>::StageEquations(const PartitionedRungeKutta& scheme, Problem& problem, double h)
     : problem_(problem),
+      parts_(friction_in_stages(scheme)),
       potential_(*problem.system().potential),
       lagrangian_(problem.system().lagrangian.get()),
       h_(h),
@@ -170,7 +172,7 @@ StageEquations<N, S, MaxN, MaxS>::StageEquations(const PartitionedRungeKutta& sc
       mass_(problem.system().mass),
       is_quadratic_(MaxN != dynamic && potential_.is_quadratic()),
       is_linear_(problem.system().has_linear_forces() && problem.has_linear_environments()),
-      depends_on_velocity_(problem.depends_on_velocity()),
+      depends_on_velocity_(problem.depends_on_velocity(parts_)),
       noise_(scheme.ou_outside ? nullptr : problem.noise()),
       random_(mass_),
       x_(Unknowns::Zero(unknowns_of(scheme, problem))),
@@ -187,10 +189,11 @@ StageEquations<N, S, MaxN, MaxS>::StageEquations(const PartitionedRungeKutta& sc
       dl_dt_(b_),
       gradient_(point_) {
   for (Eigen::Index i = 0; i < scheme.stages(); ++i) is_at_start_.push_back(scheme.a.row(i).isZero(0.0));
+  const Eigen::MatrixXd damping = (parts_.matrix ? 1.0 : 0.0) * problem.damping();
   if constexpr (MaxN == dynamic) {
-    damping_ = problem.damping().sparseView(1.0, 0.0);
+    damping_ = damping.sparseView(1.0, 0.0);
   } else {
-    damping_ = problem.damping();
+    damping_ = damping;
   }
   if (problem.system().contact) {
     if (!may_have_actions || lagrangian_ == nullptr || !problem.stepped_environments().empty()) {
@@ -268,9 +271,9 @@ void StageEquations<N, S, MaxN, MaxS>::guess() {
     has_start_gradient_ = true;
     force_.colwise() = Vector(-result_);
     velocity_ = start;
-    if (problem_.is_damped()) {
+    if (problem_.is_damped(parts_)) {
       force_.colwise() -= damped(start);
-      if (const Force* drag_force = problem_.drag_force()) {
+      if (const Force* drag_force = problem_.drag_force(parts_)) {
         drag_force->value(problem_.q, velocity_, 0.0, result_);
         force_.colwise() += Vector(result_);
       }
@@ -306,9 +309,9 @@ void StageEquations<N, S, MaxN, MaxS>::evaluate(const Unknowns& x, Unknowns& res
     find_gradient(i);
     momentum_.col(i) = mass_.cwiseProduct(v_.col(i));
     if (lagrangian_ != nullptr) add_lagrangian(i);
-    if (problem_.is_damped()) {
+    if (problem_.is_damped(parts_)) {
       drag_.col(i) = -damped(v_.col(i));
-      if (const Force* drag_force = problem_.drag_force()) {
+      if (const Force* drag_force = problem_.drag_force(parts_)) {
         position_ = q_.col(i);
         velocity_ = v_.col(i);
         drag_force->value(position_, velocity_, time(i), result_);
@@ -429,10 +432,11 @@ double StageEquations<N, S, MaxN, MaxS>::residual_tolerance(const Vector& force_
 
 template <int N, int S, int MaxN, int MaxS>
 void StageEquations<N, S, MaxN, MaxS>::add_work() {
-  const bool counts_heat = problem_.is_damped() && problem_.heat.size() > 0;
+  const bool counts_exchange = problem_.is_damped(parts_) && problem_.exchange.size() > 0;
+  const bool counts_heat = problem_.is_damped(parts_) && (problem_.heat.size() > 0 || counts_exchange);
   Values friction;
   if (counts_heat) friction = drag_;
-  for (Eigen::Index i = 0; i < stages() && counts_heat && problem_.drag_force() != nullptr; ++i) {
+  for (Eigen::Index i = 0; i < stages() && counts_heat && problem_.drag_force(parts_) != nullptr; ++i) {
     friction.col(i) = -damped(v_.col(i));
   }
   if (noise_ != nullptr) {
@@ -443,16 +447,25 @@ void StageEquations<N, S, MaxN, MaxS>::add_work() {
     for (Eigen::Index k = 0; k < n(); ++k) {
       const double mean = (problem_.p[k] + 0.5 * (h_ * mean_force[k])) / mass_[k];
       work += mean * (mean_drag[k] + random_[k]);
-      if (counts_heat) problem_.heat[k] -= h_ * (mean * (mean_friction[k] + random_[k]));
+      if (problem_.heat.size() > 0 && counts_heat) problem_.heat[k] -= h_ * (mean * (mean_friction[k] + random_[k]));
     }
     problem_.dissipated -= h_ * work;
-  } else if (counts_heat) {
+  } else if (problem_.heat.size() > 0 && counts_heat) {
     const Values work = h_ * v_.cwiseProduct(friction);
     problem_.heat -= weighted(work.data());
   }
+  if (counts_exchange && (stages() == 1 || noise_ != nullptr)) {
+    const Vector mean = (problem_.p + 0.5 * h_ * weighted(force_.data())).cwiseQuotient(mass_);
+    Vector force = weighted(friction.data());
+    if (noise_ != nullptr) force += random_;
+    problem_.exchange += h_ * force * mean.transpose();
+  } else if (counts_exchange) {
+    problem_.exchange += h_ * friction * b_.asDiagonal() * v_.transpose();
+  }
   if (environment_forces_ != nullptr && !environment_forces_->coupled.empty()) add_coupling_work();
   for (Eigen::Index i = 0; i < stages(); ++i) {
-    if (problem_.is_damped() && noise_ == nullptr) problem_.dissipated -= h_ * b_[i] * v_.col(i).dot(drag_.col(i));
+    if (problem_.is_damped(parts_) && noise_ == nullptr)
+      problem_.dissipated -= h_ * b_[i] * v_.col(i).dot(drag_.col(i));
     if (problem_.system().is_driven()) problem_.work += h_ * b_[i] * v_.col(i).dot(applied_.col(i));
     if (lagrangian_ != nullptr) problem_.work -= h_ * b_[i] * dl_dt_[i];
     if (contact_stages_)

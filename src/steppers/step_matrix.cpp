@@ -37,6 +37,39 @@ void disable_noise(Problem& problem) {
   }
 }
 
+/// What the particles have got: `Problem::exchange` by columns, then from each environment without its white friction;
+/// where the mean energies of environments are constant, without the changes of these. @note Collective.
+Eigen::VectorXd heat_so_far(Problem& problem, bool is_energy_constant) {
+  const Eigen::Index of_particles = problem.exchange.size();
+  Eigen::VectorXd heat(of_particles + static_cast<Eigen::Index>(problem.environments().size()));
+  heat.head(of_particles) = problem.exchange.reshaped();
+  Eigen::Index index = of_particles;
+  std::vector<double> head;
+  for (const auto& environment : problem.environments()) {
+    heat[index] = 0.0;
+    if (!environment->properties().is_white) {
+      head.resize(static_cast<std::size_t>(environment->attachment().axes()));
+      problem.head(*environment, problem.q, head);
+      const EnvironmentEnergy energy = environment->energy(head);
+      heat[index] -= energy.dissipated;
+      if (!is_energy_constant) heat[index] -= energy.environment + energy.interaction;
+    }
+    ++index;
+  }
+  problem.communicator().broadcast(std::span<double>(heat.data(), static_cast<std::size_t>(heat.size())));
+  return heat;
+}
+
+StepHeat step_heat(const Eigen::VectorXd& heat, Eigen::Index dofs) {
+  return {heat.head(dofs * dofs).reshaped(dofs, dofs), heat.tail(heat.size() - dofs * dofs)};
+}
+
+/// Requests the account, before a stepper is made.
+Problem& counting_exchange(Problem& problem) {
+  problem.exchange.setZero(problem.q.size(), problem.q.size());
+  return problem;
+}
+
 /// One step of a problem as a map of vectors: q and v of the particles, then w and p of each environment.
 class OneStepMap {
  public:
@@ -51,6 +84,13 @@ class OneStepMap {
   }
 
   Eigen::Index size() const { return size_; }
+  /// What the particles get in the step from x. @note Collective.
+  Eigen::VectorXd heat_from(const Eigen::VectorXd& x) {
+    set(x);
+    const Eigen::VectorXd before = heat_so_far(problem_, true);
+    step();
+    return heat_so_far(problem_, true) - before;
+  }
   /// The image of x under a step minus that of 0 without noise. @note Collective.
   Eigen::VectorXd operator()(const Eigen::VectorXd& x) {
     Eigen::VectorXd to = step(x);
@@ -59,7 +99,7 @@ class OneStepMap {
   }
 
  private:
-  Eigen::VectorXd step(const Eigen::VectorXd& x) {
+  void set(const Eigen::VectorXd& x) {
     problem_.q = x.head(n_);
     problem_.p = problem_.system().mass.cwiseProduct(x.segment(n_, n_));
     Eigen::Index begin = 2 * n_;
@@ -69,11 +109,17 @@ class OneStepMap {
                                  {x.data() + begin + count, static_cast<std::size_t>(count)});
       begin += 2 * count;
     }
+  }
+  void step() {
     stepper_->advance(1);
     problem_.broadcast_particles();
+  }
+  Eigen::VectorXd step(const Eigen::VectorXd& x) {
+    set(x);
+    step();
     Eigen::VectorXd to(size_);
     to.head(2 * n_) << problem_.q, problem_.p.cwiseQuotient(problem_.system().mass);
-    begin = 2 * n_;
+    Eigen::Index begin = 2 * n_;
     std::vector<double> w, p;
     for (const auto& environment : problem_.environments()) {
       environment->gather_state(w, p);
@@ -92,32 +138,62 @@ class OneStepMap {
   Eigen::VectorXd image_of_origin_;
 };
 
-}  // namespace
-
-Eigen::MatrixXd noise_covariance(const Scheme& scheme, Problem& problem, double h) {
-  OneStepMap map(scheme, problem, h);
-  Eigen::MatrixXd covariance = Eigen::MatrixXd::Zero(map.size(), map.size());
-  const auto all = sources(problem);
-  for (const auto& set_source : all) {
+/// Calls use(set) for each random number of a step, where set(size) gives it this size and 0 to all others. @note
+/// Collective.
+template <class Use>
+void for_each_random_number(Problem& problem, Use use) {
+  for (const auto& set_source : sources(problem)) {
     for (int draw = 0; draw < 2; ++draw) {
       // The count of numbers is known once they are requested, on rank 0.
       double count = 1.0;
       for (std::size_t index = 0; static_cast<double>(index) < count; ++index) {
         double requested = 0.0;
-        set_source([&](std::int64_t, int current_draw, std::span<double> numbers) {
-          std::fill(numbers.begin(), numbers.end(), 0.0);
-          if (current_draw != draw) return;
-          requested = static_cast<double>(numbers.size());
-          if (index < numbers.size()) numbers[index] = 1.0;
+        use([&](double size) {
+          set_source([&, size](std::int64_t, int current_draw, std::span<double> numbers) {
+            std::fill(numbers.begin(), numbers.end(), 0.0);
+            if (current_draw != draw) return;
+            requested = static_cast<double>(numbers.size());
+            if (index < numbers.size()) numbers[index] = size;
+          });
         });
-        const Eigen::VectorXd gain = map(Eigen::VectorXd::Zero(map.size()));
-        covariance += gain * gain.transpose();
         count = problem.communicator().max(requested);
       }
     }
     disable_noise(problem);
   }
+}
+
+}  // namespace
+
+Eigen::MatrixXd noise_covariance(const Scheme& scheme, Problem& problem, double h) {
+  OneStepMap map(scheme, problem, h);
+  Eigen::MatrixXd covariance = Eigen::MatrixXd::Zero(map.size(), map.size());
+  for_each_random_number(problem, [&](auto set) {
+    set(1.0);
+    const Eigen::VectorXd gain = map(Eigen::VectorXd::Zero(map.size()));
+    covariance += gain * gain.transpose();
+  });
   return covariance;
+}
+
+// The heat of a step is a quadratic form of x and the random numbers, which are independent: its mean is the sum of its
+// values for each column of a root of the covariance and for each random number alone.
+StepHeat heat_of_steps(const Scheme& scheme, Problem& problem, double h, const Eigen::MatrixXd& covariance) {
+  OneStepMap map(scheme, counting_exchange(problem), h);
+  const Eigen::VectorXd origin = Eigen::VectorXd::Zero(map.size()), of_origin = map.heat_from(origin);
+  Eigen::VectorXd heat = Eigen::VectorXd::Zero(of_origin.size());
+  const Eigen::VectorXd deviation = covariance.diagonal().cwiseSqrt();
+  const Eigen::VectorXd scale = deviation.unaryExpr([](double x) { return x > 0.0 ? 1.0 / x : 0.0; });
+  const Eigen::MatrixXd correlation = scale.asDiagonal() * covariance * scale.asDiagonal();
+  const Eigen::MatrixXd root = deviation.asDiagonal() * symmetric_root(correlation);
+  for (const auto& x : root.colwise()) heat += 0.5 * (map.heat_from(x) + map.heat_from(-x)) - of_origin;
+  for_each_random_number(problem, [&](auto set) {
+    for (const double size : {1.0, -1.0}) {
+      set(size);
+      heat += 0.5 * (map.heat_from(origin) - of_origin);
+    }
+  });
+  return step_heat(heat, problem.q.size());
 }
 
 Eigen::MatrixXd step_matrix(const Scheme& scheme, Problem& problem, double h) {
@@ -158,7 +234,10 @@ namespace {
 class ImpulseResponses {
  public:
   ImpulseResponses(const Scheme& scheme, Problem& problem, double h)
-      : problem_(problem), h_(h), stepper_(make_stepper(scheme, problem, h)), sources_(sources(problem)) {
+      : problem_(problem),
+        h_(h),
+        stepper_(make_stepper(scheme, counting_exchange(problem), h)),
+        sources_(sources(problem)) {
     for (const auto& set_source : sources_) {
       // The first step requests no numbers of later steps than `last`, but may request those of earlier ones.
       Input input;
@@ -188,6 +267,7 @@ class ImpulseResponses {
     Eigen::MatrixXd covariance;  // with later steps extrapolated
     Eigen::MatrixXd sum;         // of the computed steps, and of the numbers that stand for all noise before the first
     SlowestMotion slowest;
+    Eigen::VectorXd heat;  // of the computed steps, as `heat_so_far`
   };
   /// The stationary <x x^T> of x = (q, v) from the first `steps` steps of the responses, of which the second half is
   /// not driven. The others are extrapolated by the linear map that fits this half.
@@ -197,21 +277,29 @@ class ImpulseResponses {
   Estimate estimate(int steps) {
     disable_noise(problem_);
     const Eigen::MatrixXd rest_path = path(steps);
+    const Eigen::VectorXd rest_heat = heat_;
+    const bool rests = problem_.communicator().broadcast((rest_path.colwise() - rest_path.col(0)).isZero(0.0));
     const Eigen::MatrixXd zero = Eigen::MatrixXd::Zero(rest_path.rows(), rest_path.rows());
-    Estimate result{zero, zero, {}};
+    Estimate result{zero, zero, {}, Eigen::VectorXd::Zero(rest_heat.size())};
     std::vector<Eigen::MatrixXd> responses;
     for (std::size_t source = 0; source < sources_.size(); ++source) {
       const Input& input = inputs_[source];
-      const auto set_impulse = [&](std::int64_t step, int draw, int index) {
+      const auto set_impulse = [&](std::int64_t step, int draw, int index, double size = 1.0) {
         sources_[source]([=](std::int64_t current_step, int current_draw, std::span<double> numbers) {
           std::fill(numbers.begin(), numbers.end(), 0.0);
-          if (current_step == step && current_draw == draw) numbers[static_cast<std::size_t>(index)] = 1.0;
+          if (current_step == step && current_draw == draw) numbers[static_cast<std::size_t>(index)] = size;
         });
       };
       for (int draw = 0; draw < 2; ++draw) {
         for (int index = 0; index < input.count; ++index) {
           set_impulse(input.last, draw, index);
           responses.push_back(path(steps) - rest_path);
+          // A quadratic form, whose linear part is that of the motion without the impulse.
+          result.heat += (rests ? 1.0 : 0.5) * (heat_ - rest_heat);
+          if (rests) continue;
+          set_impulse(input.last, draw, index, -1.0);
+          path(steps);
+          result.heat += 0.5 * (heat_ - rest_heat);
         }
       }
       for (int index = 0; index < input.start_count; ++index) {
@@ -297,14 +385,16 @@ class ImpulseResponses {
     x << problem_.q, problem_.p.cwiseQuotient(problem_.system().mass);
     return x;
   }
-  /// x after every step.
+  /// x after every step; sets `heat_` to the heat of all of them.
   Eigen::MatrixXd path(int steps) {
     start();
+    heat_ = heat_so_far(problem_, false);
     Eigen::MatrixXd all(2 * problem_.q.size(), steps);
     for (int step = 0; step < steps; ++step) {
       stepper_->advance(1);
       all.col(step) = state();
     }
+    heat_ = heat_so_far(problem_, false) - heat_;
     return all;
   }
   void start() {
@@ -312,6 +402,7 @@ class ImpulseResponses {
     problem_.clock.steps = 0;
     problem_.q = problem_.system().q0;
     problem_.p.setZero();
+    problem_.exchange.setZero();
     for (const auto& environment : problem_.environments()) {
       const std::vector<double> rest(
           static_cast<std::size_t>(environment->properties().sites * environment->attachment().axes()));
@@ -324,6 +415,7 @@ class ImpulseResponses {
   std::unique_ptr<Stepper> stepper_;
   std::vector<std::function<void(NoiseStream::Source)>> sources_;
   std::vector<Input> inputs_;
+  Eigen::VectorXd heat_;
 };
 
 }  // namespace
@@ -343,8 +435,19 @@ StationaryCovariance covariance_from_impulse_responses(const Scheme& scheme, Pro
   std::int64_t steps = std::max(min_steps, 2 * static_cast<std::int64_t>(std::bit_ceil(driven_steps)));
   ImpulseResponses::Estimate previous = responses.estimate(static_cast<int>(steps));
   const std::int64_t end = std::max(max_steps, 2 * steps);
+  const Eigen::Index dofs = problem.q.size();
   while ((steps *= 2) <= end) {
     ImpulseResponses::Estimate current = responses.estimate(static_cast<int>(steps));
+    // The environments get what the particles have left as they did in the second half, as from one slow motion.
+    const auto left = [&](const Eigen::VectorXd& heat) {
+      return heat.head(dofs * dofs).reshaped(dofs, dofs).trace() + heat.tail(heat.size() - dofs * dofs).sum();
+    };
+    const double given = left(previous.heat) - left(current.heat);
+    const auto heat = [&] {
+      return step_heat(
+          given > 0.0 ? current.heat + left(current.heat) / given * (current.heat - previous.heat) : current.heat,
+          dofs);
+    };
     if (!current.covariance.allFinite()) return {std::nullopt, current.slowest};
     const SlowestMotion& slowest = current.slowest;
     const double fraction = slowest.rate > 0.0 ? std::max(tolerance, round_off / (slowest.rate * h)) : tolerance;
@@ -353,12 +456,12 @@ StationaryCovariance covariance_from_impulse_responses(const Scheme& scheme, Pro
       return ((now - before).cwiseAbs().array() <= allowed * (scale * scale.transpose()).array()).all();
     };
     // Responses that have died out need no extrapolation, in which round-off would be a motion of its own.
-    if (agree(current.sum, previous.sum, sum_tolerance)) return {std::move(current.sum), slowest};
+    if (agree(current.sum, previous.sum, sum_tolerance)) return {std::move(current.sum), slowest, heat()};
     const bool agrees = agree(current.covariance, previous.covariance, fraction);
-    if (agrees && (fraction == tolerance || slowest.decays())) return {std::move(current.covariance), slowest};
+    if (agrees && (fraction == tolerance || slowest.decays())) return {std::move(current.covariance), slowest, heat()};
     if (steps >= slow_steps && slowest.decays() &&
         agree(current.covariance, previous.covariance, std::max(fraction, slow_tolerance))) {
-      return {std::move(current.covariance), slowest};
+      return {std::move(current.covariance), slowest, heat()};
     }
     previous = std::move(current);
   }

@@ -22,15 +22,25 @@ Eigen::MatrixXd dissipation_form(const Scheme& scheme, Problem& problem, double 
 /// The covariance of the noise in x+ = A_d x + noise. As above otherwise. @note Collective.
 Eigen::MatrixXd noise_covariance(const Scheme& scheme, Problem& problem, double h);
 
+/// What the particles get in a step on average in a stationary state, by the ledger of the integrator, J.
+struct StepHeat {
+  Eigen::MatrixXd exchange;        ///< from white friction and noise, as `Problem::exchange`
+  Eigen::VectorXd by_environment;  ///< from each environment but for its white friction
+};
+/// In the stationary state with this covariance of x. As above otherwise. @note Collective.
+StepHeat heat_of_steps(const Scheme& scheme, Problem& problem, double h, const Eigen::MatrixXd& covariance);
+
 struct StationaryCovariance {
   std::optional<Eigen::MatrixXd> matrix;  ///< nothing where there is none, or none that can be told from round-off
   SlowestMotion slowest;
+  std::optional<StepHeat> heat = {};  ///< where it has been summed as well
 };
 /// The stationary <x x^T> of x = (q, v) alone, from the responses to each of the normal numbers of the steps: for
 /// environments whose state is not that of sites, such as semi-infinite lines. The sum over the computed steps is
-/// taken once twice as many change it by at most 1e-9 of the variances. The responses are extrapolated beyond these
-/// steps where they decay slowly, until twice as many change the result by at most 1e-11, or 1e-15 over the decay of
-/// the slowest motion in a step, or 1e-7 from 32768 steps on. As above otherwise. @note Collective.
+/// taken once twice as many change it by at most 1e-9 of the variances, likewise the heat. The responses are
+/// extrapolated beyond these steps where they decay slowly, until twice as many change the result by at most 1e-11, or
+/// 1e-15 over the decay of the slowest motion in a step, or 1e-7 from 32768 steps on. As above otherwise. @note
+/// Collective.
 StationaryCovariance covariance_from_impulse_responses(const Scheme& scheme, Problem& problem, double h);
 
 /// The matrix A of the exact motion, x' = A x, x = (q, v).

@@ -14,9 +14,9 @@ namespace bathline {
 using ExplicitEnvironmentSteppers = std::vector<std::unique_ptr<ExplicitEnvironmentStepper>>;
 
 /// Whether any force depends on velocities; consecutive kicks may be merged only where none does.
-inline bool depends_on_velocity(const Problem& problem) {
+inline bool depends_on_velocity(const Problem& problem, FrictionParts parts = {}) {
   const auto& environments = problem.stepped_environments();
-  return problem.depends_on_velocity() ||
+  return problem.depends_on_velocity(parts) ||
          std::any_of(environments.begin(), environments.end(),
                      [](const auto& environment) { return environment->properties().loses_energy; });
 }

@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <variant>
 #include <vector>
@@ -80,13 +79,20 @@ StationaryCovariance langevin_covariance(const Case& this_case, Problem& problem
                                         2 * problem.q.size(), slowest_motion_of_flow, solve_lyapunov);
 }
 
-StationaryCovariance covariance_of_steps(const Case& this_case, Problem& problem) {
+StationaryCovariance covariance_of_steps(const Experiment& experiment, const Case& this_case, Problem& problem) {
   if (!is_markovian(problem)) return covariance_from_impulse_responses(this_case.scheme, problem, this_case.step);
   const MatrixXd added = noise_covariance(this_case.scheme, problem, this_case.step);
   const MatrixXd step = step_matrix(this_case.scheme, problem, this_case.step);
-  return covariance_of_active_variables(
+  StationaryCovariance found = covariance_of_active_variables(
       step, MatrixXd::Identity(step.rows(), step.cols()), added, 2 * problem.q.size(),
       [&](const MatrixXd& map) { return slowest_motion_of_steps(map, this_case.step); }, solve_discrete_lyapunov);
+  // The exact flow and the midpoint rule have the covariances of continuous time, and so its heat between the steps.
+  const bool is_exact = std::holds_alternative<ExactFlow>(this_case.scheme) || is_midpoint(this_case.scheme);
+  if (!found.matrix || is_exact) return found;
+  Problem counted = experiment.make_problem(this_case);
+  counted.prepare();
+  found.heat = heat_of_steps(this_case.scheme, counted, this_case.step, *found.matrix);
+  return found;
 }
 
 class CovarianceStudy final : public Study {
@@ -101,7 +107,7 @@ class CovarianceStudy final : public Study {
       const StationaryCovariance theory = langevin_covariance(this_case, langevin_problem);
       if (!theory.matrix) return no_stationary_state(this_case, "the Langevin equation", theory.slowest);
       const bool is_exact = is_midpoint(this_case.scheme) && !is_markovian(problem);
-      const StationaryCovariance steps = is_exact ? theory : covariance_of_steps(this_case, problem);
+      const StationaryCovariance steps = is_exact ? theory : covariance_of_steps(experiment_, this_case, problem);
       if (!steps.matrix) return no_stationary_state(this_case, "the integrator", steps.slowest);
       const double error = larger_or_nan(relative_uncertainty(theory.slowest), relative_uncertainty(steps.slowest));
       if (!(error <= accuracy)) {
@@ -114,8 +120,8 @@ class CovarianceStudy final : public Study {
                   "over that rate",
                   error);
       const bool is_first = &this_case == &experiment_.cases().front();
-      if (is_first) write(this_case, langevin_problem, *theory.matrix, "langevin", file);
-      write(this_case, problem, *steps.matrix, this_case.name, file);
+      if (is_first) write(this_case, langevin_problem, theory, "langevin", file);
+      write(this_case, problem, steps, this_case.name, file);
       file.number("covariance/" + this_case.name, "difference", "1",
                   "largest difference of a covariance from that of the Langevin equation, over the square root of the "
                   "variances of the latter",
@@ -139,48 +145,96 @@ class CovarianceStudy final : public Study {
     return (scale.asDiagonal() * (covariance - theory) * scale.asDiagonal()).cwiseAbs().maxCoeff();
   }
 
-  /// In continuous time the mean power of each environment on the particles, given the covariance of all variables or
-  /// of the particles alone: D (kT c.M^-1 c - <(c.v)^2>) of white friction, else that of the force of its sites.
-  std::vector<double> heat_by_environment(const Case& this_case, const Problem& problem, const MatrixXd& all) const {
+  /// White friction on the velocities c.v.
+  struct Damper {
+    std::size_t environment;
+    VectorXd direction;  // c
+    double damping, temperature;
+  };
+  /// Those of a problem or, in an open run, of the environments that its damping stands for.
+  std::vector<Damper> dampers_of(const Case& this_case, const Problem& problem) const {
+    std::optional<Problem> replaced;
+    if (!this_case.closed) replaced.emplace(experiment_.make_closed_problem(this_case, this_case.step));
+    const auto& environments = (replaced ? *replaced : problem).environments();
+    std::vector<Damper> dampers;
+    for (std::size_t e = 0; e < environments.size(); ++e) {
+      const EnvironmentProperties& properties = environments[e]->properties();
+      const double damping = this_case.closed ? properties.white_damping : properties.damping;
+      const double temperature = this_case.closed ? properties.white_temperature : properties.temperature;
+      const Attachment& attachment = environments[e]->attachment();
+      for (int axis = 0; axis < attachment.axes() && damping > 0.0; ++axis) {
+        Damper& damper = dampers.emplace_back(e, VectorXd::Zero(problem.q.size()), damping, temperature);
+        for (const Attachment::Term& term : attachment.terms()) {
+          if (term.axis == axis) damper.direction[term.coordinate] += term.weight;
+        }
+      }
+    }
+    return dampers;
+  }
+
+  /// In continuous time the mean power of each damper on the particles, D (kT c.M^-1 c - <(c.v)^2>).
+  static VectorXd heat_in_time(const std::vector<Damper>& dampers, const VectorXd& mass, const MatrixXd& vv) {
+    VectorXd heat(std::ssize(dampers));
+    for (Eigen::Index k = 0; k < heat.size(); ++k) {
+      const auto& [environment, c, damping, temperature] = dampers[static_cast<std::size_t>(k)];
+      heat[k] = damping * (temperature * c.dot(c.cwiseQuotient(mass)) - c.dot(vv * c));
+    }
+    return heat;
+  }
+
+  /// The mean power of each damper by the ledger of an integrator: of the impulses F = sum_k c_k f_k of all dampers
+  /// along v, <F v^T>, that of f_k is f_k c_k.v. Directions that depend on each other share F by their damping and, as
+  /// in continuous time, by their noise.
+  static VectorXd heat_by_ledger(const std::vector<Damper>& dampers, const VectorXd& mass, const MatrixXd& power) {
+    const Eigen::Index count = std::ssize(dampers);
+    MatrixXd directions(mass.size(), count);
+    VectorXd damping(count), supplied(count);
+    for (Eigen::Index k = 0; k < count; ++k) {
+      const Damper& damper = dampers[static_cast<std::size_t>(k)];
+      directions.col(k) = damper.direction;
+      damping[k] = damper.damping;
+      supplied[k] = damper.damping * damper.temperature * damper.direction.dot(damper.direction.cwiseQuotient(mass));
+    }
+    const MatrixXd weighted = damping.asDiagonal() * directions.transpose();
+    const MatrixXd shares = weighted * pseudo_inverse(directions * weighted);  // f = shares F
+    return (shares * power * directions).diagonal() + supplied - shares * directions * supplied;
+  }
+
+  /// The mean power of each environment on the particles, given the covariance of all variables or of the particles
+  /// alone: by the ledger of the integrator, where there is one, else in continuous time.
+  std::vector<double> heat_by_environment(const Case& this_case, const Problem& problem, const MatrixXd& all,
+                                          const std::optional<StepHeat>& by_ledger) const {
+    if (!this_case.closed && experiment_.system().damping) return {};
     const Eigen::Index n = problem.q.size();
     const VectorXd& mass = problem.system().mass;
-    const auto white_heat = [&](const Environment& environment, double damping, double temperature) {
-      MatrixXd outer = MatrixXd::Zero(n, n);
-      environment.attachment().add_outer(damping, outer);
-      const double supplied = temperature * outer.diagonal().cwiseQuotient(mass).sum();
-      return supplied - outer.cwiseProduct(all.block(n, n, n, n)).sum();
-    };
-    std::vector<double> heat;
-    if (!this_case.closed) {
-      if (experiment_.system().damping) return heat;
-      const Problem closed = experiment_.make_closed_problem(this_case, this_case.step);
-      for (const auto& environment : closed.environments()) {
-        const EnvironmentProperties& properties = environment->properties();
-        heat.push_back(white_heat(*environment, properties.damping, properties.temperature));
-      }
-      return heat;
+    const std::vector<Damper> dampers = dampers_of(this_case, problem);
+    const VectorXd of_dampers = by_ledger ? heat_by_ledger(dampers, mass, by_ledger->exchange / this_case.step)
+                                          : heat_in_time(dampers, mass, all.block(n, n, n, n));
+    std::vector<double> heat(this_case.closed ? problem.environments().size() : this_case.environments.size());
+    for (std::size_t k = 0; k < dampers.size(); ++k) {
+      heat[dampers[k].environment] += of_dampers[static_cast<Eigen::Index>(k)];
     }
+    if (!this_case.closed) return heat;
     MatrixXd drift;
-    if (is_markovian(problem)) drift = AssembledSystem(problem, LumpedNetwork::no_limit).linear_sde().drift;
+    if (!by_ledger) drift = AssembledSystem(problem, LumpedNetwork::no_limit).linear_sde().drift;
     Eigen::Index first = 2 * n;
-    for (const auto& environment : problem.environments()) {
-      const EnvironmentProperties& properties = environment->properties();
-      heat.push_back(white_heat(*environment, properties.white_damping, properties.white_temperature));
-      if (properties.is_white) continue;
-      const Eigen::Index count = 2 * properties.sites * environment->attachment().axes();
-      if (count > 0 && all.rows() == drift.rows()) {
-        const MatrixXd forces = mass.asDiagonal() * drift.block(n, first, n, count);
-        heat.back() += forces.cwiseProduct(all.block(n, first, n, count)).sum();
-      } else {
-        heat.back() = std::numeric_limits<double>::quiet_NaN();
+    for (std::size_t e = 0; e < heat.size(); ++e) {
+      if (by_ledger) {
+        heat[e] += by_ledger->by_environment[static_cast<Eigen::Index>(e)] / this_case.step;
+        continue;
       }
+      const Environment& environment = *problem.environments()[e];
+      const Eigen::Index count = 2 * environment.properties().sites * environment.attachment().axes();
+      const MatrixXd forces = mass.asDiagonal() * drift.block(n, first, n, count);
+      heat[e] += forces.cwiseProduct(all.block(n, first, n, count)).sum();
       first += count;
     }
     return heat;
   }
 
-  void write(const Case& this_case, const Problem& problem, const MatrixXd& all, const std::string& label,
+  void write(const Case& this_case, const Problem& problem, const StationaryCovariance& found, const std::string& label,
              ResultFile& file) const {
+    const MatrixXd& all = *found.matrix;
     const Eigen::Index n = problem.q.size();
     const MatrixXd covariance = all.topLeftCorner(2 * n, 2 * n);
     const VectorXd& mass = problem.system().mass;
@@ -199,16 +253,16 @@ class CovarianceStudy final : public Study {
     write_matrix("qv", "m2/s", "<q_i v_j>", covariance.topRightCorner(n, n));
     write_matrix("vv", "m2/s2", "<v_i v_j>", vv);
     write_matrix("temperature", "J", "m <v^2>", MatrixXd(mass.cwiseProduct(vv.diagonal())));
-    const std::vector<double> heat = heat_by_environment(this_case, problem, all);
+    const std::vector<double> heat = heat_by_environment(this_case, problem, all, found.heat);
     if (!heat.empty()) {
-      out.array("heat_by_environment", "W", "in continuous time the heat current from each environment",
+      out.array("heat_by_environment", "W", "the heat current from each environment",
                 {counted_dimension("environment", heat.size(), "environment of the run, counted from 0")}, heat);
     }
     if (problem.noise() == nullptr) return;
     const VectorXd supplied = problem.noise()->diffusion().diagonal().cwiseQuotient(mass);
-    write_matrix("heat", "W",
-                 "kT C/m - <v C v>, in continuous time the heat current from the bath of each degree of freedom",
-                 MatrixXd(supplied - (problem.damping() * vv).diagonal()));
+    const VectorXd of_dampers = found.heat ? VectorXd(found.heat->exchange.diagonal() / this_case.step)
+                                           : VectorXd(supplied - (problem.damping() * vv).diagonal());
+    write_matrix("heat", "W", "the heat current from the damper of each degree of freedom", of_dampers);
   }
 
   const Experiment& experiment_;
@@ -263,10 +317,14 @@ StudyKind covariance_kind() {
                 .keywords = {"lyapunov equation"},
                 .notes =
                     "Groups covariance/<integrator> and covariance/langevin: qq, qv, vv (coordinate, other), "
-                    "temperature, and with white noise heat (coordinate), kT C/m - <v C v>, the heat current from the "
-                    "damper of each in continuous time and under the midpoint rule; heat_by_environment (environment), "
-                    "the current from each to the particles, not from semi-infinite lines or where noise is not that "
-                    "of single terms; for each integrator error, the estimate of relative errors by round-off, which "
+                    "temperature, and with white noise heat (coordinate), the heat current from the damper of each; "
+                    "heat_by_environment (environment), the current from each to the particles. In langevin, under "
+                    "exact and under the midpoint rule, whose covariances are exact, these are those of continuous "
+                    "time, kT C/m - <v C v> of a damper; under other integrators, and beside environments of which "
+                    "impulse responses are summed, what the integrator exchanges in its steps by its own ledger. They "
+                    "vanish in equilibrium, but under methods that put the noise of dampers and of memories where they "
+                    "disturb each other, and add up to 0, beside memories to the order of the method. For each "
+                    "integrator error, the estimate of relative errors by round-off, which "
                     "is told in a warning above 1e-9, and difference, which includes the state of a warm memory. No "
                     "path is computed: `end` has no effect. Closed runs with warm semi-infinite lines, quantum noise "
                     "or memories that are passive only together sum impulse responses until twice as many steps change "

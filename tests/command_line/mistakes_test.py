@@ -552,6 +552,10 @@ on = "closed"
         bath = "[[environments]]\nname = 'bath'\nkind = 'damper'\nattach = 0\ndamping = 1.0\nkT = 1.0\n[time]"
         heated = self.outcome(("0.1", "0.34"), ("kT = 1.0\n", ""), ("[time]", bath))
         self.assert_refused(heated, r"beyond the stability limit 0\.3319")
+        # By a hot start alone.
+        start = ("q0 = 0.0", 'q0 = 0.0\nstart = "thermal-momenta"\nstart_kT = 1.0')
+        hot = self.outcome(("0.1", "0.34"), ("kT = 1.0\n", ""), start)
+        self.assert_refused(hot, r"beyond the stability limit 0\.3319")
         self.assert_code(self.outcome(("0.1", "0.34"), ('method = "baoab"', 'method = "gauss"')), 0)
 
     def test_starts_that_cannot_be_drawn_are_refused(self):

@@ -123,6 +123,20 @@ TEST(MpiControl, RefusesMistakes) {
   EXPECT_THAT(report("pieces = 4\n", "x_dot"), HasSubstr("already has a meaning"));
   EXPECT_THAT(report("pieces = 4\n", "energy_total"), HasSubstr("is recorded already"));
   EXPECT_THAT(report("pieces = 4\n[[controls]]\nname = \"u\"\non = \"x\"\npieces = 4\n"), HasSubstr("must be unique"));
+  // In formulas.
+  const auto in_force = [](const std::string& force, const std::string& control) {
+    return read_recipe(
+               "title = \"t\"\n[system]\nkind = \"formula\"\ncoordinates = [\"x\"]\nmasses = [1.0]\n"
+               "parameters = { k = 1.0 }\nV = \"k*x^2\"\nq0 = [0.5]\nforce = [\"" +
+               force + "\"]\n[[controls]]\npieces = 4\n" + control + rest)
+        .report();
+  };
+  EXPECT_EQ(in_force("u*x", "name = \"u\"\n"), "");
+  EXPECT_EQ(in_force("x/u", "name = \"u\"\non = \"x\"\ninitial = \"1 + t\"\n"), "");
+  EXPECT_THAT(in_force("x/u", "name = \"u\"\n"), HasSubstr("no finite value at the start"));
+  EXPECT_THAT(in_force("x", "name = \"u\"\n"), HasSubstr("acts on nothing"));
+  EXPECT_THAT(in_force("k*x", "name = \"k\"\n"), HasSubstr("already has a meaning"));
+  EXPECT_THAT(in_force("w*x", "name = \"u\"\n"), HasSubstr("w"));
 }
 
 }  // namespace

@@ -30,14 +30,15 @@ std::string options_of(const MethodCase& method) {
   return text;
 }
 
-/// Two nonlinear oscillators with friction, a drive and two controls.
+/// Two nonlinear oscillators with friction, a drive and three controls, which act by formulas as well, one of them by
+/// these alone.
 const std::string pair = R"toml(
 [system]
 kind = "formula"
 coordinates = ["x", "y"]
 masses = [1.0, 1.5]
 V = "k*x^2/2 + 0.3*x^4 + y^2 - 0.4*x*y^2 + cos(b*y)"
-force = ["-0.2*x_dot*x^2 + 0.1*sin(t)", "-0.1*y_dot + 0.05*b*x_dot"]
+force = ["-0.2*x_dot*x^2 + 0.1*sin(t) + 0.3*w*y", "-0.1*y_dot + 0.05*b*x_dot - b*u*exp(-y^2) + 0.2*s^2*y_dot*x"]
 drive = ["0", "0.2*k*cos(2*t)"]
 parameters = { k = 1.2, b = 0.7 }
 q0 = [0.4, -0.3]
@@ -53,10 +54,14 @@ on = "y"
 degree = 0
 pieces = 4
 initial = [0.2, -0.3, 0.5, 0.1]
+[[controls]]
+name = "s"
+pieces = 2
+initial = "0.5 + 0.4*t"
 [study]
 kind = "gradient"
 final_cost = "x^2 + x*y_dot + 0.5*k*y_dot^2 + t*x"
-running_cost = "0.5*u^2 + w^2 + 0.2*x^2*y + b*x_dot^2 + 0.1*t*y_dot*u"
+running_cost = "0.5*u^2 + w^2 + 0.3*s^2*x + 0.2*x^2*y + b*x_dot^2 + 0.1*t*y_dot*u"
 )toml";
 
 struct Surroundings {
@@ -112,7 +117,7 @@ struct Variation {
     system.v0 += size * v0;
     system.mass += size * mass;
     const auto drive = controls_of(system);
-    system.drive = drive->with(VectorXd(drive->numbers() + size * controls));
+    set_controls(system, drive->with(VectorXd(drive->numbers() + size * controls)));
     return system;
   }
   double slope(const CostGradient& gradient) const {
@@ -296,6 +301,11 @@ TEST(MpiGradient, RefusesWhatHasNoCostates) {
   text = recipe_of(open, "method = \"gamma\"\n");
   text.replace(text.find("[study]"), 7, "[study]\nby = [\"uu\"]");
   EXPECT_THAT(report(text), HasSubstr("by: `uu`"));
+  text = recipe_of(open, "method = \"gauss\"\n");
+  text.replace(text.find("kind = \"formula\""), 16, "kind = \"lagrangian\"");
+  text.replace(text.find("masses = [1.0, 1.5]\nV = \""), 25, "L = \"x_dot^2/2 + y_dot^2/2 - (");
+  text.replace(text.find("cos(b*y)"), 8, "cos(b*y))");
+  EXPECT_THAT(report(text), HasSubstr("with masses"));
 }
 
 }  // namespace

@@ -48,6 +48,8 @@ TEST(Streams, KeepTheirWords) {
   EXPECT_EQ(streams::white_noise.key(1, 2).stream, 0x80000000u);
   EXPECT_EQ(streams::particle_momenta.key(1, 2).stream, 0x80000010u);
   EXPECT_EQ(streams::particle_positions.key(1, 2).stream, 0x80000011u);
+  EXPECT_EQ(streams::convergence_starts.key(1, 2).stream, 0x80000020u);
+  EXPECT_EQ(streams::control_starts.key(1, 2).stream, 0x80000053u);
   EXPECT_EQ(streams::quantum_noise.key(1, 2, 3).stream, 0xC0000003u);
 }
 

@@ -107,6 +107,15 @@ class RandomStreams(unittest.TestCase):
             for line in path.read_text().splitlines():
                 self.assertIsNone(self.MADE.search(line), f"{path}: {line}")
 
+    def test_every_purpose_has_a_stream_of_its_own(self):
+        users = {}
+        for path in files("src", ".cpp", ".hpp"):
+            for stream in re.findall(r"streams::(\w+)\.key\(", path.read_text()):
+                users.setdefault(stream, set()).add(path)
+        self.assertGreater(len(users), 10)
+        for stream, paths in users.items():
+            self.assertEqual(len(paths), 1, f"{stream}: {paths}")
+
 
 class Layout(unittest.TestCase):
     @unittest.skipUnless(shutil.which("clang-format"), "clang-format is not installed")

@@ -96,6 +96,29 @@ TEST(MpiExactStepper, TranslatesFreeSystems) {
   EXPECT_LT((end.p - point.p).cwiseAbs().maxCoeff(), 1e-12);
 }
 
+// Sites that are stiff against each other move with the particle, so that their masses add up; each frequency is known
+// to the digits that its own springs give it, though their squares differ by 15 orders of magnitude. Two such particles
+// keep frequencies of their own.
+TEST(MpiExactStepper, SoftModesOfStiffSystemsKeepTheirDigits) {
+  for (const double stiffness : {1e-6, 1e-10, 1e-16}) {
+    SCOPED_TRACE(stiffness);
+    const LineConstants line{.mass = 0.5, .stiffness = 1e4, .far_end = FarEnd::free, .dashpot = 0.0};
+    Scene scene;
+    scene.system = make_particles(
+        Eigen::Vector2d(1.0, 2.0),
+        std::make_shared<QuadraticPotential>(Eigen::MatrixXd(stiffness * Eigen::Vector2d(1.0, 3.0).asDiagonal())),
+        Eigen::Vector2d(1.0, -2.0));
+    scene.lines = {{{{0, 1.0}}, line, 4}, {{{1, 1.0}}, line, 8}};
+    Problem problem = make_problem(scene, test_world());
+    const double first = std::sqrt(stiffness / 3.0), second = std::sqrt(stiffness / 2.0);
+    const double t = 1.3 / first;
+    EXPECT_FALSE(make_exact_stepper(problem, 0.25 * t)->advance(4).has_value());
+    if (!test_world().is_root()) continue;
+    EXPECT_NEAR(problem.q[0], std::cos(first * t), 1e-8);
+    EXPECT_NEAR(problem.q[1], -2.0 * std::cos(second * t), 1e-8);
+  }
+}
+
 TEST(MpiExactStepper, LinearParticleAloneOscillatesOrGrows) {
   for (const double stiffness : {4.0, 0.0, -4.0}) {
     Scene scene;

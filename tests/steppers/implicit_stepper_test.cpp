@@ -102,6 +102,40 @@ TEST(MpiImplicitStepperEnergy, IsKeptOverManyBlocks) {
   EXPECT_NEAR(after, before, steps * std::numeric_limits<double>::epsilon() * before);
 }
 
+/// A force that ends after a while.
+class EndingForce final : public Force {
+ public:
+  void value(const Eigen::VectorXd& q, const Eigen::VectorXd&, double t, Eigen::VectorXd& force) const override {
+    force = Eigen::VectorXd::Constant(q.size(), t < 2.0 ? 1.0 : std::numeric_limits<double>::quiet_NaN());
+  }
+  void jacobians(const Eigen::VectorXd& q, const Eigen::VectorXd&, double, Eigen::MatrixXd& by_q,
+                 Eigen::MatrixXd& by_v) const override {
+    by_q = by_v = Eigen::MatrixXd::Zero(q.size(), q.size());
+  }
+};
+
+// The force on the head is that of the sites as they are, also after a stepper has failed within a block and is gone.
+TEST(MpiImplicitStepperFailure, LeavesNoPartOfTheStepperBehind) {
+  for (const std::int64_t sites : {40, 3000}) {
+    Scene scene;
+    RandomNumbers random(6);
+    scene.system = random_particles(1, 1, random);
+    scene.system.applied = std::make_shared<EndingForce>();
+    scene.lines = {{{{0, 1.0}}, {.mass = 1.3, .stiffness = 2.9}, sites}};
+    Problem problem = make_problem(scene, test_world());
+    std::unique_ptr<Stepper> stepper = make_stepper(method_case("gauss(stages=2)").scheme, problem, 0.1);
+    EXPECT_GT(stepper->block_granularity(), 1);
+    EXPECT_TRUE(stepper->advance(64));
+    stepper.reset();
+    Environment& line = *problem.environments().front();
+    std::vector<double> w, p, force(1);
+    line.gather_state(w, p);
+    if (!test_world().is_root()) continue;
+    line.force(std::vector<double>{0.5}, force);
+    EXPECT_EQ(force[0], 2.9 * (w[0] - 0.5));
+  }
+}
+
 TEST(MpiImplicitStepperOneStage, GaussIsTheMidpointRule) {
   const Scene scene = blocked_scene();
   const auto end = [&](const std::string& method) {

@@ -186,7 +186,7 @@ TEST(Noise, DampingAndNoiseAloneAreExact) {
   MatrixXd root(3, 3), decay(3, 3);
   {
     OrnsteinUhlenbeck flow(problem, t);
-    EXPECT_FALSE(problem.is_damped());
+    EXPECT_TRUE(problem.is_damped());
     std::int64_t unit = -1;
     problem.noise()->set_source([&](std::int64_t, int, std::span<double> numbers) {
       for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<std::int64_t>(i) == unit ? 1.0 : 0.0;
@@ -214,6 +214,27 @@ TEST(Noise, DampingAndNoiseAloneAreExact) {
     integral += weight * 2.0 / 45.0 * t / intervals * flow * 2.0 * problem.noise()->diffusion() * flow.transpose();
   }
   EXPECT_LT((root * root.transpose() - integral).norm(), 1e-13);
+}
+
+// A stepper leaves the friction of the problem alone: one that is made while another lives does the same.
+TEST(Noise, SteppersOfOneProblemHaveItsFriction) {
+  const Langevin system = three_particles();
+  for (const char* name : {"baoab", "gauss(stages=2)", "gjf"}) {
+    SCOPED_TRACE(name);
+    const MethodCase& method = method_case(name);
+    const Scheme scheme = method.method->langevin_scheme(method.options);
+    const auto momenta_with = [&](bool has_other) {
+      Problem problem = system.problem();
+      problem.p = VectorXd::LinSpaced(3, 1.0, 2.0);
+      const std::unique_ptr<Stepper> other = has_other ? make_stepper(scheme, problem, 0.3) : nullptr;
+      EXPECT_EQ(problem.damping(), system.damping);
+      std::unique_ptr<Stepper> stepper = make_stepper(scheme, problem, 0.3);
+      stepper = make_stepper(scheme, problem, 0.3);  // the new one is made before the old one ends
+      EXPECT_FALSE(stepper->advance(5));
+      return problem.p;
+    };
+    EXPECT_EQ(momenta_with(true), momenta_with(false));
+  }
 }
 
 // Of many particles damping and noise are sparse, and the flow is that of the parts that are joined. With one

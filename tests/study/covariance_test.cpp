@@ -137,6 +137,82 @@ TEST(MpiCovariance, HeatOfSharedBathsInOpenRuns) {
   EXPECT_NEAR(currents[1], 0.0364944060, 1e-9);
 }
 
+/// Two particles with dampers on x0 + x1 and on x1, and a memory on x0, at these temperatures; rates times the step.
+std::string three_baths(const std::vector<double>& kT, double step, double friction, const std::string& integrator) {
+  std::string text =
+      "title = \"t\"\n[system]\nkind = \"linear\"\nM = [[1.0, 0.0], [0.0, 2.0]]\nK = [[1.5, -0.5], [-0.5, 2.5]]\n"
+      "q0 = [0.0, 0.0]\n";
+  const std::string kinds[] = {
+      fmt::format("kind = \"damper\"\ncouple = \"x0 + x1\"\ndamping = {}\n", friction / step),
+      fmt::format("kind = \"damper\"\nattach = 1\ndamping = {}\n", 0.7 * friction / step),
+      fmt::format("kind = \"memory\"\nattach = 0\nstiffness = [0.3, 0.2]\nrate = [{}, {}]\nfrequency = [0.0, 1.1]\n",
+                  friction / step, 2.0 * friction / step)};
+  for (std::size_t i = 0; i < kT.size(); ++i) {
+    text += fmt::format("[[environments]]\nname = \"bath-{}\"\nkT = {}\n{}", i, kT[i], kinds[i]);
+  }
+  return text + fmt::format(
+                    "[time]\nstep = {}\nsteps = 1\n[[integrators]]\nname = \"run\"\non = \"closed\"\n{}\n"
+                    "[study]\nkind = \"covariance\"\n",
+                    step, integrator);
+}
+
+// What a method exchanges in a step vanishes in equilibrium for each environment; else that of dampers adds up to 0,
+// and all is the heat of continuous time but for the error of the method.
+TEST(MpiCovariance, HeatIsThatOfTheLedgerOfTheMethod) {
+  for (const char* method :
+       {"method = \"midpoint\"", "method = \"baoab\"", "method = \"gjf\"", "method = \"gamma\"\ngamma = 0.0",
+        "method = \"gamma\"\ngamma = 0.3", "method = \"gamma\"\ngamma = 1.0", "method = \"position-verlet\"",
+        "method = \"gauss\"\nstages = 2"}) {
+    for (const auto& [step, friction] : {std::pair(0.01, 1e-3), std::pair(0.7, 1e-5), std::pair(0.4, 0.6)}) {
+      SCOPED_TRACE(fmt::format("{}, step {}, friction {}", method, step, friction));
+      const double unit = friction / step;
+      for (const std::vector<double>& kT :
+           {std::vector<double>{1.0, 1.0, 1.0}, {2.0, 1.0, 0.5}, {1.0, 1.0}, {2.0, 1.0}}) {
+        const RunStudy run(three_baths(kT, step, friction, method), RunStudy::May::fail);
+        if (run.report.find("uses the method") != std::string::npos) continue;  // not for memories
+        ASSERT_EQ(run.report, "");
+        const std::vector<double> heat = run.values("covariance/run/heat_by_environment"),
+                                  in_time = run.values("covariance/langevin/heat_by_environment");
+        ASSERT_EQ(heat.size(), kT.size());
+        double sum = 0.0;
+        for (std::size_t i = 0; i < kT.size(); ++i) {
+          sum += heat[i];
+          if (kT.front() == kT.back()) {
+            EXPECT_NEAR(heat[i], 0.0, 1e-8 * unit);
+          }
+          if (step == 0.01 && friction < 0.01) {
+            EXPECT_NEAR(heat[i], in_time[i], 1e-3 * unit);
+          }
+        }
+        if (kT.size() == 2) {
+          EXPECT_NEAR(sum, 0.0, 1e-8 * unit);
+        }
+      }
+    }
+  }
+}
+
+// The same of a warm semi-infinite line, which is no matrix of sites, and a damper. What the slow motions of the chain
+// leave to each after the computed steps is extrapolated as that of one of them.
+TEST(MpiCovariance, HeatOfASemiInfiniteLineIsThatOfItsLedger) {
+  const auto heat_at = [](double kT, const std::string& method) {
+    const RunStudy run(
+        recipe("start = \"given\"\n[[environments]]\nname = \"line\"\nkind = \"spring-mass-line\"\n"
+               "attach = 0\nsites = \"infinite\"\nM = 0.3\nlambda = 0.5\nkT = 1.0\n"
+               "[[environments]]\nname = \"damper\"\nkind = \"damper\"\nattach = 6\ndamping = 0.4\nkT = " +
+                   std::to_string(kT) + "\n",
+               method + "\non = \"closed\"\n"));
+    return run.values("covariance/run/heat_by_environment");
+  };
+  for (const char* method : {"method = \"midpoint\"", "method = \"gjf\"", "method = \"gamma\"\ngamma = 0.0"}) {
+    SCOPED_TRACE(method);
+    for (const double heat : heat_at(1.0, method)) EXPECT_NEAR(heat, 0.0, 1e-5);
+    const std::vector<double> heat = heat_at(3.0, method);
+    EXPECT_GT(heat[1], 0.01);
+    EXPECT_NEAR(heat[0] + heat[1], 0.0, 1e-7);
+  }
+}
+
 /// An oscillator of unit mass and frequency with a memory that has white friction.
 std::string white_and_modes(const std::string& memory, const std::string& integrator, const std::string& study) {
   return "title = \"t\"\n[system]\nkind = \"linear\"\nM = [1.0]\nK = [[1.0]]\nq0 = 0.0\nv0 = 1.0\n"

@@ -338,6 +338,39 @@ kind = "trajectory"
   }
 }
 
+// Dry friction has no velocity after the kick in which the block stops.
+TEST(MpiTrajectory, ReportsAKickThatHasNoSolution) {
+  for (const char* environment : {"",
+                                  "[[environments]]\nkind = \"spring-mass-line\"\nname = \"line\"\nattach = 1\n"
+                                  "sites = 8\nM = 1.0\nlambda = 1.0\n"}) {
+    const RunStudy run(std::string(R"toml(title = "t"
+[system]
+kind = "formula"
+coordinates = ["x", "y"]
+masses = [1.0, 2.0]
+V = "0*x"
+force = ["0", "-2*sign(y_dot)"]
+q0 = [0.0, 0.0]
+v0 = [0.0, 0.0035]
+)toml") + environment + R"toml([time]
+step = 1e-3
+steps = 300
+[[integrators]]
+method = "velocity-verlet"
+name = "run"
+on = "closed"
+[study]
+kind = "trajectory"
+)toml",
+                       RunStudy::May::fail);
+    EXPECT_EQ(run.report, "");
+    ASSERT_TRUE(run.failure.has_value());
+    EXPECT_EQ(run.failure->failure.step, 4);
+    EXPECT_THAT(run.failure->failure.reason,
+                testing::AllOf(testing::HasSubstr("`y`"), testing::HasSubstr("t = 0.003"), testing::HasSubstr("tanh")));
+  }
+}
+
 TEST(MpiTrajectory, ReportsAStateThatIsNoLongerFinite) {
   // Explicit Euler gains energy at every step; with a step of ten it overflows within a few hundred.
   const RunStudy run(R"(title = "t"

@@ -33,35 +33,61 @@ std::vector<FormulaOutput> derivatives_of(ExpressionGraph& graph, std::span<cons
 
 namespace {
 
-/// The columns of the square matrix that begins in column `first` of a matrix stored by rows of `length` elements.
-std::vector<FormulaOutput> columns_of(std::span<const FormulaOutput> rows, std::size_t first, std::size_t length) {
+/// Columns `first` to `first + count - 1` of a matrix that is stored by rows of `length` elements.
+std::vector<FormulaOutput> columns_of(std::span<const FormulaOutput> rows, std::size_t first, std::size_t count,
+                                      std::size_t length) {
   std::vector<FormulaOutput> columns;
-  const std::size_t count = rows.size() / length;
   for (std::size_t column = first; column < first + count; ++column) {
-    for (std::size_t row = 0; row < count; ++row) columns.push_back(rows[row * length + column]);
+    for (std::size_t row = 0; row < rows.size(); row += length) columns.push_back(rows[row + column]);
   }
   return columns;
 }
 
 }  // namespace
 
-FormulaForce::FormulaForce(ExpressionGraph& graph, std::span<const Expression> values)
-    : FormulaForce(graph, values, derivatives_of(graph, values, 0, 2 * count_of(values) + 1)) {}
+FormulaForce::FormulaForce(ExpressionGraph& graph, std::span<const Expression> values, int variables, int controls)
+    : FormulaForce(graph, values, derivatives_of(graph, values, 0, variables), variables, controls) {}
 
 FormulaForce::FormulaForce(const ExpressionGraph& graph, std::span<const Expression> values,
-                           std::span<const FormulaOutput> derivatives)
-    : value_(graph, values, 2 * count_of(values) + 1),
-      by_q_(graph, columns_of(derivatives, 0, 2 * values.size() + 1), 2 * count_of(values) + 1),
-      by_v_(graph, columns_of(derivatives, values.size(), 2 * values.size() + 1), 2 * count_of(values) + 1),
+                           std::span<const FormulaOutput> derivatives, int variables, int controls)
+    : value_(graph, values, variables),
+      by_q_(graph, columns_of(derivatives, 0, values.size(), static_cast<std::size_t>(variables)), variables),
+      by_v_(graph, columns_of(derivatives, values.size(), values.size(), static_cast<std::size_t>(variables)),
+            variables),
       kinks_(graph, values, 2 * count_of(values)),
       depends_on_velocity_(depend_on_any(graph, values, count_of(values), count_of(values))),
-      variables_(2 * values.size() + 1) {}
+      variables_(static_cast<std::size_t>(variables)) {
+  for (int control = variables - controls; control < variables; ++control) {
+    depends_on_control_.push_back(depend_on_any(graph, values, control, 1));
+  }
+  if (!depends_on_controls()) return;
+  const auto count = static_cast<std::size_t>(controls), length = static_cast<std::size_t>(variables);
+  by_controls_.emplace(graph, columns_of(derivatives, length - count, count, length), variables);
+}
+
+std::shared_ptr<const FormulaForce> FormulaForce::with(Controls controls) const {
+  auto force = std::make_shared<FormulaForce>(*this);
+  force->controls_in_time_ = std::move(controls);
+  return force;
+}
 
 const double* FormulaForce::variables(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t) const {
   std::copy(q.begin(), q.end(), variables_.begin());
   std::copy(v.begin(), v.end(), variables_.begin() + q.size());
-  variables_.back() = t;
+  variables_[static_cast<std::size_t>(2 * q.size())] = t;
+  if (controls_in_time_) {
+    const Eigen::VectorXd controls = controls_in_time_(t);
+    std::copy(controls.begin(), controls.end(), variables_.end() - controls.size());
+  }
   return variables_.data();
+}
+
+void FormulaForce::by_controls(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t,
+                               const Eigen::VectorXd& controls, Eigen::MatrixXd& by_controls) const {
+  by_controls.resize(q.size(), controls.size());
+  variables(q, v, t);
+  std::copy(controls.begin(), controls.end(), variables_.end() - controls.size());
+  by_controls_->run(variables_.data(), by_controls.data());
 }
 
 void FormulaForce::value(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t, Eigen::VectorXd& force) const {

@@ -12,7 +12,8 @@ namespace bathline {
 Parameter force_parameter(const std::string& beside);
 
 /// The formulas of `force`, one for each coordinate; empty where the key is absent or a formula is invalid. The
-/// variables of the scope are positions, velocities and the time, on which forces may depend, followed by others.
+/// variables of the scope are positions, velocities and the time, on which forces may depend, followed by others, to
+/// which this adds the controls of the section, whose names only forces have.
 std::vector<Expression> read_force(const Section& section, FormulaScope& scope, const ParticleSystem& system,
                                    Mistakes& mistakes);
 

@@ -5,6 +5,7 @@
 
 #include "formula/program.hpp"
 #include "model/formula/scope.hpp"
+#include "recipe/describe.hpp"
 
 namespace bathline {
 
@@ -26,7 +27,8 @@ Eigen::VectorXd evaluate_by_index(const Section& section, const std::string& key
     }
     if (const char* broken = broken_bound(value, bound)) {
       mistakes.add(section.where_in_text(key, 0, index),
-                   fmt::format("{}: for i = {} the formula is {:.6g}: {}", key, particle, value, broken));
+                   fmt::format("{}: for i = {} the formula is {:.6g}: {}{}", key, particle, value, broken,
+                               key == "masses" && value == 0.0 ? how_to_hold : ""));
       break;
     }
     values[particle] = value;

@@ -119,7 +119,7 @@ void LineState::prepare_rows() {
 }
 
 void LineState::allocate() {
-  block_start = {};
+  open_block.reset();
   for (std::vector<AlignedVector>* fields : {&w, &p}) {
     fields->resize(static_cast<std::size_t>(axes));
     // In place: a copy may not fit.

@@ -87,7 +87,10 @@ class LineState {
   double* own(AlignedVector& field) const { return field.data() + room_before; }
   const double* own(const AlignedVector& field) const { return field.data() + room_before; }
   /// Displacement of the site next to the head, also within a block. Rank 0 only.
-  double first_displacement(int axis) const { return block_start ? block_start(axis) : own(w[axis])[0]; }
+  double first_displacement(int axis) const {
+    const std::shared_ptr<const FirstDisplacement> of_block = open_block.lock();
+    return of_block ? (*of_block)(axis) : own(w[axis])[0];
+  }
   /// Displacement, or stage displacement, behind the last site, whose own is `here`, of an end that is not joined.
   double behind_last(double here) const { return constants.behind_last(here); }
   /// Copies displacements and momenta of the nearest sites of the neighbouring ranks. @note Collective.
@@ -117,8 +120,10 @@ class LineState {
   std::vector<AlignedVector> w, p;        ///< one array per axis
   std::vector<double> dissipated;         ///< by axis, J; on the rank of the last site
   std::int64_t active_end = 0;            ///< all sites from here on are at rest
-  /// While a stepper has a block open, its displacement of the site next to the head, by axis; empty otherwise.
-  std::function<double(int)> block_start = {};
+  /// The displacement of the site next to the head in the block that a stepper has open, by axis; owned by that
+  /// stepper, and empty without an open block.
+  using FirstDisplacement = std::function<double(int axis)>;
+  std::weak_ptr<const FirstDisplacement> open_block = {};
 
  private:
   /// Calls use(energy, unit), where energy(site) is that of a site and of the spring behind it, by its index in the

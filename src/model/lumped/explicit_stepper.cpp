@@ -28,7 +28,15 @@ class LumpedExplicitStepper final : public ExplicitEnvironmentStepper {
         h_(h),
         applies_exact_flow_(scheme.b.empty() && environment.properties().loses_energy && !environment.is_transposed()),
         applies_exact_flow_in_drift_(applies_exact_flow_ && environment.is_noisy() && !is_symmetric(scheme)),
-        rates_(scheme.b.size()) {}
+        rates_(scheme.b.size()) {
+    double drifted = 0.0;
+    for (const Substep& substep : scheme.substeps) {
+      drifts_before_.push_back(middles_.size());
+      if (substep.kind != Substep::Kind::drift) continue;
+      middles_.push_back(drifted + 0.5 * substep.weight);
+      drifted += substep.weight;
+    }
+  }
 
   int max_block_steps() const override { return lumped_max_block_steps; }
   void begin_block(const BlockPlan&) override {}
@@ -85,19 +93,21 @@ class LumpedExplicitStepper final : public ExplicitEnvironmentStepper {
     };
     x_[axis] = head.x[axis];
     if (!applies_exact_flow_in_drift_) return move(step);
+    const std::size_t part = drifts_before_[next_];
     move(0.5 * step);
-    apply_exact_flow(0, axis, step);
+    apply_exact_flow(axis, step, environment_.numbers(0, axis, h_, middles_[part], part, middles_.size()));
     move(0.5 * step);
   }
-  /// The exact flow of the sites, with the random numbers of a draw.
-  void apply_exact_flow(int draw, std::size_t axis, double seconds) const {
+  /// The exact flow of the sites.
+  void apply_exact_flow(std::size_t axis, double seconds, std::span<const double> numbers) const {
     LumpedEnvironment::Axis& row = environment_.axes()[axis];
-    const double middle = applies_exact_flow_in_drift_ ? 0.5 : 0.25 + 0.5 * draw;
-    row.dissipated +=
-        environment_.apply_exact_flow(seconds, x_[axis], environment_.numbers(draw, axis, h_, middle), row);
+    row.dissipated += environment_.apply_exact_flow(seconds, x_[axis], numbers, row);
   }
+  /// That at the start or the end of a step, with the random numbers of draw 0 or 1.
   void apply_exact_flow(int draw, double seconds) const {
-    for (std::size_t axis = 0; axis < environment_.axes().size(); ++axis) apply_exact_flow(draw, axis, seconds);
+    for (std::size_t axis = 0; axis < environment_.axes().size(); ++axis) {
+      apply_exact_flow(axis, seconds, environment_.numbers(draw, axis, h_, 0.25 + 0.5 * draw));
+    }
   }
   void stage(std::size_t stage, std::size_t axis, double x) {
     LumpedEnvironment::Axis& row = environment_.axes()[axis];
@@ -122,7 +132,9 @@ class LumpedExplicitStepper final : public ExplicitEnvironmentStepper {
   ExplicitScheme scheme_;
   double h_;
   bool applies_exact_flow_, applies_exact_flow_in_drift_;
-  std::size_t next_ = 0;  // index of the next substep
+  std::size_t next_ = 0;                    // index of the next substep
+  std::vector<std::size_t> drifts_before_;  // each substep
+  std::vector<double> middles_;             // of the drifts, in steps
   // A step begins with the first call that gives the position of the head, which may ask for its force.
   mutable bool has_begun_ = false;
   mutable std::vector<double> x_;                            // the head's displacement after the last substep

@@ -162,11 +162,12 @@ void LumpedEnvironment::prepare(const RngKey& key) {
   }
 }
 
-std::span<const double> LumpedEnvironment::numbers(int draw, std::size_t axis, double h, double middle) {
+std::span<const double> LumpedEnvironment::numbers(int draw, std::size_t axis, double h, double middle,
+                                                   std::size_t part, std::size_t parts) {
   if (!is_noisy()) return {};
   const std::size_t count = sites_.mobilities.size() + sites_.dashpots.size();
-  const std::span<const double> drawn =
-      noise_.at(static_cast<std::int64_t>(steps_), draw, axes_.size() * count).subspan(axis * count, count);
+  const std::span<const double> drawn = noise_.at(static_cast<std::int64_t>(steps_), draw, parts * axes_.size() * count)
+                                            .subspan((part * axes_.size() + axis) * count, count);
   if (!temperature_in_time_) return drawn;
   scaled_.assign(drawn.begin(), drawn.end());
   const double amplitude = temperature_in_time_->amplitude((steps_ + middle) * h);

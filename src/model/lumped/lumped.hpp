@@ -76,8 +76,9 @@ class LumpedEnvironment : public Environment, public Noisy {
   bool is_noisy() const { return temperature_ > 0.0 && properties().loses_energy; }
   /// The random numbers of draw 0 or 1 of the current step, in the order of `apply_exact_flow`. They are for the noise
   /// at the temperature of the start; where that depends on the time, they are scaled for the part of a step of h whose
-  /// middle is this fraction of it.
-  std::span<const double> numbers(int draw, std::size_t axis, double h, double middle);
+  /// middle is this fraction of it. Where a draw has several parts, each has numbers of its own.
+  std::span<const double> numbers(int draw, std::size_t axis, double h, double middle, std::size_t part = 0,
+                                  std::size_t parts = 1);
   /// Sets the temperature of the noise after the start. Before the first use.
   void set_temperature_in_time(std::shared_ptr<const TemperatureInTime> temperature) {
     temperature_in_time_ = std::move(temperature);

@@ -27,8 +27,11 @@ class SemiInfiniteImplicitStepper : public ImplicitEnvironmentStepper {
     response.constant.resize(damping_.rows(), static_cast<Index>(line_.axes().size()));
     for (std::size_t axis = 0; axis < line_.axes().size(); ++axis) {
       Axis& row = line_.axes()[axis];
-      // Later the two differ only by round-off.
-      if (row.last_kick_position == 0.0 && head[axis] != 0.0) start(row, head[axis]);
+      // Once the head has moved, the two positions differ only by round-off.
+      if (row.has_moved == 0.0 && head[axis] != 0.0) {
+        start(row, head[axis]);
+        row.has_moved = 1.0;
+      }
       row.last_kick_position = head[axis];
       begin(row, response.constant.col(static_cast<Index>(axis)));
       if (line_.is_warm()) add_noise(axis, response.constant.col(static_cast<Index>(axis)));
@@ -40,6 +43,7 @@ class SemiInfiniteImplicitStepper : public ImplicitEnvironmentStepper {
     for (std::size_t axis = 0; axis < line_.axes().size(); ++axis) {
       const auto column = static_cast<Index>(axis);
       velocities_ = head_velocities.col(column);
+      if (!velocities_.isZero(0.0)) line_.axes()[axis].has_moved = 1.0;
       forces_ = constant_.col(column) - damping_ * velocities_;
       end(axis, velocities_, forces_);
     }

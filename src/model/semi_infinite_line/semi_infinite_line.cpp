@@ -162,9 +162,13 @@ std::vector<StateField> SemiInfiniteLine::fields() {
   for (int axis = 0; axis < attachment().axes(); ++axis) {
     const bool is_here = communicator().is_root();
     Axis& row = is_here ? axes_[static_cast<std::size_t>(axis)] : elsewhere;
-    const std::pair<const char*, double*> values[] = {
-        {"work", &row.work},   {"place", &row.last_kick_position},    {"force", &row.force},
-        {"phase", &row.phase}, {"carry", &row.deferred_displacement}, {"ledger", &row.work_filter_state}};
+    const std::pair<const char*, double*> values[] = {{"work", &row.work},
+                                                      {"place", &row.last_kick_position},
+                                                      {"moved", &row.has_moved},
+                                                      {"force", &row.force},
+                                                      {"phase", &row.phase},
+                                                      {"carry", &row.deferred_displacement},
+                                                      {"ledger", &row.work_filter_state}};
     for (const auto& [name, value] : values) fields.push_back({name, axis, 0, 1, {value, is_here ? 1u : 0u}});
     shape_.add_fields("", axis, is_here ? &row : nullptr, fields);
     if (noise_) fields.push_back({"random", axis, 0, 1, {&row.random, is_here ? 1u : 0u}});

@@ -38,6 +38,7 @@ class SemiInfiniteLine final : public Environment, public Certified, public Nois
   struct Axis : ConvolutionState {
     double work = 0.0;                   ///< done by the head, J
     double last_kick_position = 0.0;     ///< of the head at the last kick
+    double has_moved = 0.0;              ///< 1 once the head has left the rest position, under implicit schemes
     double force = 0.0;                  ///< at the last kick, without the random force
     double phase = 0.0;                  ///< drift of the head since then, in steps
     double deferred_displacement = 0.0;  ///< part of the initial displacement that has not entered yet

@@ -32,7 +32,7 @@ bool is_defined_at_start(const Section& section, FormulaScope& scope, Expression
   std::copy(system.q0.begin(), system.q0.end(), start.begin());
   std::copy(system.v0.begin(), system.v0.end(), start.begin() + n);
   const double z0 = system.contact ? system.contact->z0 : 0.0;
-  start.back() = z0;
+  start[2 * system.q0.size() + 1] = z0;
   const auto check = [&](const std::string& what, const std::vector<FormulaOutput>& outputs) {
     return check_finite(section, "L", what, scope, outputs, start, mistakes);
   };

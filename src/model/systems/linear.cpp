@@ -18,6 +18,7 @@
 #include "model/systems/matrix_parameter.hpp"
 #include "model/systems/external_forces.hpp"
 #include "model/system_catalogue.hpp"
+#include "recipe/describe.hpp"
 
 namespace bathline {
 
@@ -43,8 +44,8 @@ Eigen::VectorXd read_masses(const Section& section, int particles, Mistakes& mis
   }
   for (int a = 0; a < particles; ++a) {
     if ((*matrix)(a, a) > 0.0) continue;
-    mistakes.add(section.where("M"),
-                 fmt::format("`M` is not positive: the mass of particle {} is {}", a, (*matrix)(a, a)));
+    mistakes.add(section.where("M"), fmt::format("`M` is not positive: the mass of particle {} is {}{}", a,
+                                                 (*matrix)(a, a), (*matrix)(a, a) == 0.0 ? how_to_hold : ""));
     return ones;
   }
   return matrix->diagonal();

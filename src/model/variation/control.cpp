@@ -1,4 +1,4 @@
-// Splines in time as forces, and the reading of [[controls]].
+// Splines in time as forces and in their formulas, and the reading of [[controls]].
 // Tested by tests/costates/control_test.cpp.
 #include "model/variation/control.hpp"
 
@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "formula/program.hpp"
+#include "model/formula/force.hpp"
 #include "model/formula/observables.hpp"
 #include "model/formula/phase_function.hpp"
 #include "solve/sparse_lu.hpp"
@@ -126,7 +127,9 @@ void ControlledDrive::value(double t, Side side, Eigen::VectorXd& force) const {
   } else {
     force.setZero(size_);
   }
-  for (const Control& control : controls_) force[control.coordinate] += control.value(t, side);
+  for (const Control& control : controls_) {
+    if (control.coordinate >= 0) force[control.coordinate] += control.value(t, side);
+  }
 }
 
 void ControlledDrive::rate(double t, Eigen::VectorXd& rate) const {
@@ -136,7 +139,7 @@ void ControlledDrive::rate(double t, Eigen::VectorXd& rate) const {
     rate.setZero(size_);
   }
   for (const Control& control : controls_) {
-    rate[control.coordinate] += sum_of(control.basis.rates_at(t), control.numbers);
+    if (control.coordinate >= 0) rate[control.coordinate] += sum_of(control.basis.rates_at(t), control.numbers);
   }
 }
 
@@ -209,6 +212,37 @@ std::shared_ptr<const ControlledDrive> controls_of(const ParticleSystem& system)
 
 namespace {
 
+/// The force of a system where its formulas contain controls, else nullptr.
+std::shared_ptr<const FormulaForce> controlled_force_of(const ParticleSystem& system) {
+  const auto force = std::dynamic_pointer_cast<const FormulaForce>(system.applied);
+  return force && force->depends_on_controls() ? force : nullptr;
+}
+
+}  // namespace
+
+void set_controls(ParticleSystem& system, std::shared_ptr<const ControlledDrive> controls) {
+  if (const auto force = controlled_force_of(system)) {
+    system.applied = force->with([controls](double t) { return controls->values(t); });
+  }
+  system.drive = std::move(controls);
+}
+
+void pull_back_to_controls(const ParticleSystem& system, const ControlledDrive& controls, const Eigen::VectorXd& q,
+                           const Eigen::VectorXd& v, double t, const Eigen::VectorXd& u,
+                           const Eigen::Ref<const Eigen::VectorXd>& by_force, Eigen::VectorXd& slopes) {
+  for (std::size_t c = 0; c < controls.controls().size(); ++c) {
+    const int coordinate = controls.controls()[c].coordinate;
+    if (coordinate >= 0) slopes[static_cast<Eigen::Index>(c)] += by_force[coordinate];
+  }
+  const auto force = controlled_force_of(system);
+  if (!force) return;
+  Eigen::MatrixXd by_controls;
+  force->by_controls(q, v, t, u, by_controls);
+  slopes += by_controls.transpose() * by_force;
+}
+
+namespace {
+
 /// The numbers of a control: as listed, or of the spline through the values of a formula in t.
 std::optional<Eigen::VectorXd> read_initial(const Section& section, const SplineBasis& basis, Mistakes& mistakes) {
   if (section.holds<std::vector<double>>("initial")) {
@@ -229,13 +263,19 @@ std::optional<Eigen::VectorXd> read_initial(const Section& section, const Spline
   return std::nullopt;
 }
 
-std::optional<Control> read_control(const Section& section, double end, const ParticleSystem& system,
+std::optional<Control> read_control(const Section& section, std::size_t index, double end, const ParticleSystem& system,
                                     Mistakes& mistakes) {
   const std::vector<std::string> coordinates = system.coordinate_names();
-  const std::string &name = section.text("name"), &on = section.text("on");
+  const std::string& name = section.text("name");
+  const std::string on = section.has("on") ? section.text("on") : "";
   const std::size_t before = mistakes.count();
   const auto coordinate = std::find(coordinates.begin(), coordinates.end(), on);
-  if (coordinate == coordinates.end()) {
+  const auto force = controlled_force_of(system);
+  if (!section.has("on") && !(force && force->depends_on_control(index))) {
+    mistakes.add(section.where("name"), fmt::format("`{}` acts on nothing: state its coordinate as `on`, or use its "
+                                                    "name in the formulas of `force`",
+                                                    printable(name)));
+  } else if (section.has("on") && coordinate == coordinates.end()) {
     mistakes.add(section.where("on"), fmt::format("on = \"{}\": no coordinate has this name{}", printable(on),
                                                   spelling_advice(on, coordinates, '"')));
   }
@@ -258,7 +298,8 @@ std::optional<Control> read_control(const Section& section, double end, const Pa
   const SplineBasis basis(static_cast<int>(degree), static_cast<int>(pieces), end);
   std::optional<Eigen::VectorXd> numbers = read_initial(section, basis, mistakes);
   if (!numbers) return std::nullopt;
-  Control control{name, static_cast<int>(coordinate - coordinates.begin()), basis, std::move(*numbers)};
+  const int on_coordinate = section.has("on") ? static_cast<int>(coordinate - coordinates.begin()) : -1;
+  Control control{name, on_coordinate, basis, std::move(*numbers)};
   if (section.has("bounds")) {
     control.lower = section.numbers("bounds").front();
     control.upper = section.numbers("bounds").back();
@@ -271,21 +312,25 @@ std::optional<Control> read_control(const Section& section, double end, const Pa
 void read_controls(const Section& system_section, double end, ParticleSystem& system, Mistakes& mistakes) {
   const std::vector<Section>& sections = system_section.tables("controls");
   std::vector<Control> controls;
-  for (const Section& section : sections) {
-    std::optional<Control> control = read_control(section, end, system, mistakes);
+  for (std::size_t i = 0; i < sections.size(); ++i) {
+    std::optional<Control> control = read_control(sections[i], i, end, system, mistakes);
     if (control) controls.push_back(std::move(*control));
   }
   if (controls.size() < sections.size() || controls.empty()) return;
   for (const Control& control : controls) {
     system.observables.push_back(
         {.name = control.name,
-         .units = "N",
+         .units = control.units(),
          .long_name = "control",
          .value = [control](const Eigen::VectorXd&, const Eigen::VectorXd&,
                             double t) { return Eigen::VectorXd::Constant(1, control.value(t)).eval(); },
          .integrand = {}});
   }
-  system.drive = std::make_shared<ControlledDrive>(system.size(), system.drive, std::move(controls));
+  set_controls(system, std::make_shared<ControlledDrive>(system.size(), system.drive, std::move(controls)));
+  Eigen::VectorXd force = Eigen::VectorXd::Zero(system.size());
+  if (system.applied) system.applied->value(system.q0, system.v0, 0.0, force);
+  if (force.allFinite()) return;
+  mistakes.add(system_section.where("force"), "force: has no finite value at the start with the controls of the start");
 }
 
 void check_pieces(const Section& control, double end, double step, const Scheme& scheme, const std::string& name,

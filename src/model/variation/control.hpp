@@ -1,4 +1,4 @@
-// Controls: forces on single coordinates that are splines in time.
+// Controls: splines in time that are forces on single coordinates or are in the formulas of forces.
 #pragma once
 
 #include <Eigen/Core>
@@ -63,12 +63,13 @@ class SplineBasis {
 /// A control u(t) of the recipe, a force on one coordinate.
 struct Control {
   std::string name;
-  int coordinate = 0;
+  int coordinate = 0;  ///< -1 where it acts through the formulas of forces alone
   SplineBasis basis;
-  Eigen::VectorXd numbers;  ///< coefficients, N
+  Eigen::VectorXd numbers;  ///< coefficients, N or what the formulas of forces make of them
   double lower = -std::numeric_limits<double>::infinity(), upper = std::numeric_limits<double>::infinity();
 
   double value(double t, Side side = Side::mean) const;
+  const char* units() const { return coordinate >= 0 ? "N" : "1"; }
 };
 
 /// The drive of a system, if it has one, and the controls.
@@ -106,9 +107,16 @@ class ControlledDrive final : public Drive, public KinksInTime {
 
 /// The drive of a system where it has controls, else nullptr.
 std::shared_ptr<const ControlledDrive> controls_of(const ParticleSystem& system);
+/// Makes these the drive of a system, and those in the formulas of its forces.
+void set_controls(ParticleSystem& system, std::shared_ptr<const ControlledDrive> controls);
+/// slopes += (df/du)^T by_force of the forces f(q, v, t, u) of a system with these controls, by their values u;
+/// `by_force` are derivatives by the forces.
+void pull_back_to_controls(const ParticleSystem& system, const ControlledDrive& controls, const Eigen::VectorXd& q,
+                           const Eigen::VectorXd& v, double t, const Eigen::VectorXd& u,
+                           const Eigen::Ref<const Eigen::VectorXd>& by_force, Eigen::VectorXd& slopes);
 
-/// Reads [[controls]], which the section of the system contains, of a run that ends at `end` s and makes them the drive
-/// of a system whose start and drive have been read, together with that drive; with an observable for each.
+/// Reads [[controls]], which the section of the system contains, of a run that ends at `end` s and sets them in a
+/// system whose start and forces have been read, together with its drive; with an observable for each.
 void read_controls(const Section& system_section, double end, ParticleSystem& system, Mistakes& mistakes);
 
 /// Adds a mistake where the pieces of a control are not whole steps, at the scheme of the run called `name`.

@@ -313,9 +313,10 @@ void AdjointRun::collect(const ForcePoints& points, const MatrixXd& by_force) {
   if (controls != nullptr) by_control_.resize(static_cast<Eigen::Index>(controls->controls().size()));
   for (Eigen::Index i = count; controls != nullptr && i-- > 0;) {
     for (Eigen::Index c = 0; c < by_control_.size(); ++c) {
-      by_control_[c] = by_force(controls->controls()[static_cast<std::size_t>(c)].coordinate, i);
-      if (cost_.running) by_control_[c] += points.weight[i] * slopes_(i, cost_.variables.controls() + c);
+      by_control_[c] = cost_.running ? points.weight[i] * slopes_(i, cost_.variables.controls() + c) : 0.0;
     }
+    pull_back_to_controls(problem_->system(), *controls, points.q.col(i), points.v.col(i), points.t[i],
+                          controls->values(points.t[i]), by_force.col(i), by_control_);
     controls->pull_back(points.t[i], by_control_, gradient_->controls);
   }
   if (parameters == 0) return;
@@ -425,7 +426,8 @@ void refuse_without_costates(const Recipe& recipe, const Experiment& experiment,
   if (experiment.system().lagrangian || experiment.system().contact) {
     mistakes.add(recipe.system.where("kind"),
                  fmt::format("a study of the kind `{}` is for masses and a potential, not for a typed Lagrangian or a "
-                             "contact system",
+                             "contact system: write the equations as a system of the kind `formula`, with masses, `V` "
+                             "and a `force` that may contain controls",
                              study));
     return;
   }

@@ -42,7 +42,7 @@ VectorXd ControlProblem::start(int index) const {
   const auto drive = controls();
   VectorXd unknowns(size());
   unknowns.head(numbers_) = drive->numbers();
-  const RngKey key = streams::convergence_starts.key(experiment_.seed(), static_cast<std::uint32_t>(index));
+  const RngKey key = streams::control_starts.key(experiment_.seed(), static_cast<std::uint32_t>(index));
   Index first = 0;
   for (const Control& control : drive->controls()) {
     // Splines of few random numbers: rough controls are no better starts than none.
@@ -177,7 +177,7 @@ std::optional<Failure> ControlProblem::run_at(const SearchPoint& point) {
 std::optional<Failure> ControlProblem::run() {
   has_run_ = true;
   ParticleSystem system = experiment_.system();
-  if (numbers_ > 0) system.drive = controls_with(x_);
+  if (numbers_ > 0) set_controls(system, controls_with(x_));
   for (Index i = 0; i < starts(); ++i) {
     const Index variable = plan_.free_start[static_cast<std::size_t>(i)].variable;
     (variable < system.size() ? system.q0[variable] : system.v0[variable - system.size()]) = x_[numbers_ + i];

@@ -180,7 +180,7 @@ class GradientStudy final : public Study, public LiveProblem {
     system.q0 = numbers.q0;
     system.v0 = numbers.v0;
     system.mass = numbers.mass;
-    if (const auto controls = controls_of(system)) system.drive = controls->with(numbers.controls);
+    if (const auto controls = controls_of(system)) set_controls(system, controls->with(numbers.controls));
     if (std::optional<Failure> failure = live_->run(system)) return failure;
     if (std::optional<Failure> failure = live_->pull_back({}, gradient)) return failure;
     if (!experiment_->communicator().is_root()) return std::nullopt;

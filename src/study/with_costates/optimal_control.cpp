@@ -130,23 +130,29 @@ class OptimalControlStudy final : public Study {
 
 /// The controls at a record that make the running cost plus costate times force stationary, within their bounds; empty
 /// where it is not a quadratic function of the controls that has a minimum.
-VectorXd control_of_costate(const ControlPlan& plan, const std::vector<Control>& controls, const PathRecord& record) {
+VectorXd control_of_costate(const ControlPlan& plan, const ParticleSystem& system, const ControlledDrive& drive,
+                            const PathRecord& record) {
+  const std::vector<Control>& controls = drive.controls();
   const auto count = static_cast<Index>(controls.size());
   if (!plan.cost.running || controls.empty()) return {};
   VectorXd slopes;
   const auto slopes_at = [&](const VectorXd& u) {
     plan.cost.running->gradient(plan.cost.variables.at(record.q, record.v, record.time, u), slopes);
-    return VectorXd(slopes.segment(plan.cost.variables.controls(), count));
+    VectorXd by_control = slopes.segment(plan.cost.variables.controls(), count);
+    pull_back_to_controls(system, drive, record.q, record.v, record.time, u, record.costate.beta, by_control);
+    return by_control;
   };
-  VectorXd right = -slopes_at(VectorXd::Zero(count));
+  const VectorXd right = -slopes_at(VectorXd::Zero(count));
   Eigen::MatrixXd matrix(count, count);
   for (Index c = 0; c < count; ++c) {
     matrix.col(c) = slopes_at(VectorXd::Unit(count, c)) + right;
-    right[c] -= record.costate.beta[controls[static_cast<std::size_t>(c)].coordinate];
   }
   const Eigen::LLT<Eigen::MatrixXd> factors(matrix);
   if (factors.info() != Eigen::Success) return {};
   VectorXd u = factors.solve(right);
+  constexpr double roundoff = 1e-9;
+  const double scale = matrix.cwiseAbs().maxCoeff() * u.cwiseAbs().maxCoeff() + right.cwiseAbs().maxCoeff();
+  if (!(slopes_at(u).cwiseAbs().maxCoeff() <= roundoff * scale)) return {};  // not quadratic
   for (Index c = 0; c < u.size(); ++c) {
     u[c] = std::clamp(u[c], controls[static_cast<std::size_t>(c)].lower, controls[static_cast<std::size_t>(c)].upper);
   }
@@ -193,7 +199,7 @@ void OptimalControlStudy::write(ResultFile& file, const Case& this_case, const C
     work.push_back(record.work);
     q.insert(q.end(), record.q.begin(), record.q.end());
     p.insert(p.end(), momentum.begin(), momentum.end());
-    const VectorXd from_costate = control_of_costate(plan_, controls, record);
+    const VectorXd from_costate = control_of_costate(plan_, experiment_.system(), *drive, record);
     for (std::size_t c = 0; c < values.size(); ++c) {
       values[c].push_back(controls[c].value(record.time));
       if (from_costate.size() > 0) of_costates[c].push_back(from_costate[static_cast<Index>(c)]);
@@ -210,11 +216,12 @@ void OptimalControlStudy::write(ResultFile& file, const Case& this_case, const C
   at_records("work", "J", "work of controls and other external forces since the start", work);
   for (std::size_t c = 0; c < values.size(); ++c) {
     const Control& control = controls[c];
-    at_records(control.name + "_spline", "N", "control", values[c]);
+    const std::string units = control.units();
+    at_records(control.name + "_spline", units, "control", values[c]);
     const bool has_costates = experiment_.communicator().broadcast(!of_costates[c].empty());
-    if (has_costates) at_records(control.name, "N", "control that the costates imply", of_costates[c]);
+    if (has_costates) at_records(control.name, units, "control that the costates imply", of_costates[c]);
     const Dimension index = number_dimension(control);
-    file.array(group, {control.name + "_numbers", "N", "numbers of the control, as `initial` takes them", {}},
+    file.array(group, {control.name + "_numbers", units, "numbers of the control, as `initial` takes them", {}},
                std::span(&index, 1), {control.numbers.data(), static_cast<std::size_t>(control.numbers.size())});
   }
   file.flush();
@@ -246,7 +253,7 @@ SteppedOptimum OptimalControlStudy::measure(const ControlProblem& problem, const
   const auto controls = problem.controls_with(report.point.x);
   std::vector<double> values;
   for (const PathRecord& record : problem.last_run().records()) {
-    VectorXd here = control_of_costate(plan_, controls->controls(), record);
+    VectorXd here = control_of_costate(plan_, experiment_.system(), *controls, record);
     if (here.size() == 0) here = controls->values(record.time);
     values.insert(values.end(), here.begin(), here.end());
   }

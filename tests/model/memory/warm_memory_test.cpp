@@ -104,6 +104,17 @@ TEST(MpiWarmMemory, HasTheGibbsDistributionOfLinearSystems) {
   expect("gamma(gamma=1.000000)", -0.5 * h, kt / lighter);
 }
 
+// Each drift of a splitting that is not symmetric has random numbers of its own. Two of these kicks and drifts in a
+// step are two steps of half the length, but for the exact flow, whose noise is the same in law.
+TEST(MpiWarmMemory, TwoDriftsInAStepAreTwoSteps) {
+  using enum Substep::Kind;
+  const Scheme one = splitting({{drift, 1.0}, {kick, 1.0}});
+  const Scheme two = splitting({{drift, 0.25}, {kick, 0.25}, {drift, 0.75}, {kick, 0.75}});
+  const Scheme halves = splitting({{drift, 0.5}, {kick, 0.5}, {drift, 0.5}, {kick, 0.5}});
+  EXPECT_LT((stationary(halves, 0.5) - stationary(one, 0.25)).cwiseAbs().maxCoeff(), 1e-12);
+  EXPECT_NEAR(stationary(two, 0.02)(1, 1), kt / mass, 0.02 * kt / mass);
+}
+
 TEST(MpiWarmMemory, OtherMethodsAreWrongByTheirOrder) {
   int count = 0;
   for (const char* name : {"lobatto(stages=3)", "lobatto(stages=4)"}) {

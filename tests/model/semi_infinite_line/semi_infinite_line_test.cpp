@@ -303,6 +303,32 @@ TEST(MpiSemiInfiniteLine, ForceOnAClampedHeadIsTheKernel) {
 }
 
 // A light particle vibrates above the band, where the line absorbs no energy, so that errors of the kernel are visible.
+// A head that comes back to exactly 0 has a past: round-off of its position is no new start.
+TEST(SemiInfiniteLine, RememberWhatHappenedBeforeAReturnToTheStart) {
+  for (const double gamma_weight : {0.25, 0.75}) {
+    SCOPED_TRACE(gamma_weight);
+    const auto force_after_return = [&](double roundoff) {
+      const std::unique_ptr<Environment> line = semi_infinite(double_well(), 0.8, 100);
+      line->prepare({});
+      const PartitionedRungeKutta scheme = one_stage(1.0 - gamma_weight, gamma_weight);
+      const auto stepper = line->implicit_stepper(scheme, h);
+      StageResponse response;
+      double x = 0.0;
+      for (const double v : {1.0, -1.0}) {
+        EXPECT_TRUE(stepper->condense({&x, 1}, response));
+        stepper->back_substitute(Eigen::MatrixXd::Constant(1, 1, v));
+        x += h * v;
+      }
+      EXPECT_EQ(x, 0.0);
+      x = roundoff;
+      EXPECT_TRUE(stepper->condense({&x, 1}, response));
+      return response.constant(0, 0);
+    };
+    EXPECT_GT(std::abs(force_after_return(0.0)), 1e-3);
+    EXPECT_NEAR(force_after_return(1e-17), force_after_return(0.0), 1e-12);
+  }
+}
+
 TEST(MpiSemiInfiniteLine, ForeverKernelsAreStable) {
   Scene scene = double_well();
   scene.system.mass.setConstant(0.05);

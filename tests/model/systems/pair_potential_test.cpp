@@ -324,6 +324,8 @@ TEST(PairPotential, ReadsNumbersAsFormulasOfTheIndex) {
   EXPECT_EQ(*equal.experiment->system().damping, 0.5 * Eigen::MatrixXd::Identity(6, 6));
   for (const auto& [keys, message] : std::vector<std::pair<std::string, std::string>>{
            {"masses = \"i\"", "masses: for i = 0 the formula is 0: must be positive"},
+           {"masses = \"i\"", "to hold a particle"},
+           {"masses = 0.0", "to hold a particle"},
            {"masses = 1.0\ndamping = \"1 - i\"", "damping: for i = 2 the formula is -1: must not be negative"},
            {"masses = 1.0\nkT = \"-i\"", "kT: for i = 1 the formula is -1: must not be negative"},
            {"masses = 1.0\nkT = \"1/abs(i - 1)\"", "for i = 1 the formula has no finite value"},

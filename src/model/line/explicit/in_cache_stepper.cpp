@@ -101,6 +101,11 @@ class InCacheExplicitStepper final : public ExplicitEnvironmentStepper {
   void sweep_with_far_segment(int axis, std::span<const LineLevel> levels);
 
   LineState& line_;
+  std::shared_ptr<const LineState::FirstDisplacement> first_displacement_ =
+      std::make_shared<LineState::FirstDisplacement>([this](int axis) {
+        const Axis& row = axes_[static_cast<std::size_t>(axis)];
+        return in_lockstep_ ? row.line.first_w(0) : row.near.w(0);
+      });
   ExplicitScheme scheme_;
   double h_;
   std::unique_ptr<ExplicitEnvironmentStepper> fallback_;
@@ -151,10 +156,7 @@ void InCacheExplicitStepper<S>::begin_block(const BlockPlan& plan) {
     axes_[axis].line.load(axes_[axis].sites, line_.own(line_.w[axis]), line_.own(line_.p[axis]));
     if (!in_lockstep_) load_near(axis);
   }
-  line_.block_start = [this](int axis) {
-    const Axis& row = axes_[static_cast<std::size_t>(axis)];
-    return in_lockstep_ ? row.line.first_w(0) : row.near.w(0);
-  };
+  line_.open_block = first_displacement_;
 }
 
 template <Sites S>
@@ -251,7 +253,7 @@ void InCacheExplicitStepper<S>::end_block() {
   for (int axis = 0; axis < static_cast<int>(axes_.size()); ++axis) {
     axes_[axis].line.store(line_.own(line_.w[axis]), line_.own(line_.p[axis]));
   }
-  line_.block_start = {};
+  line_.open_block.reset();
 }
 
 }  // namespace

@@ -49,6 +49,8 @@ class LineExplicitStepper final : public ExplicitEnvironmentStepper {
   void advance_interior(int axis);
 
   LineState& line_;
+  std::shared_ptr<const LineState::FirstDisplacement> first_displacement_ =
+      std::make_shared<LineState::FirstDisplacement>([this](int axis) { return near_[axis].first_w(); });
   ExplicitScheme scheme_;
   double h_;
   Halo halo_;
@@ -114,7 +116,7 @@ void LineExplicitStepper<S>::load_near() {
                       .dissipated = line_.dissipated[axis],
                       .joined = line_.is_folded() ? &near_[line_.joined_axis(axis)] : nullptr});
   }
-  line_.block_start = [this](int axis) { return near_[axis].first_w(); };
+  line_.open_block = first_displacement_;
 }
 
 template <Sites S>
@@ -130,7 +132,7 @@ void LineExplicitStepper<S>::substep(const Substep& substep, const HeadMotion& h
 template <Sites S>
 void LineExplicitStepper<S>::end_block() {
   for (int axis = 0; axis < line_.axes; axis += static_cast<int>(far_.size())) close_axes(axis);
-  line_.block_start = {};
+  line_.open_block.reset();
 }
 
 template <Sites S>

@@ -47,6 +47,9 @@ class LineBlockStepper final : public ImplicitEnvironmentStepper {
   void load_tile(const double* w, const double* p, std::int64_t from, std::int64_t count);
 
   LineState& line_;
+  std::shared_ptr<const LineState::FirstDisplacement> first_displacement_ =
+      std::make_shared<LineState::FirstDisplacement>(
+          [this](int axis) { return near_[static_cast<std::size_t>(axis)].first_w(); });
   ImplicitReach reach_;
   std::int64_t near_count_;    // sites that advance in lockstep with the particles
   std::vector<Segment> near_;  // one per axis, on rank 0
@@ -112,13 +115,13 @@ void LineBlockStepper<S>::begin_block(const BlockPlan& plan) {
   for (std::size_t axis = 0; axis < near_.size(); ++axis) {
     near_[axis].load(line_.own(line_.w[axis]), line_.own(line_.p[axis]), line_.dissipated[axis]);
   }
-  line_.block_start = [this](int axis) { return near_[static_cast<std::size_t>(axis)].first_w(); };
+  line_.open_block = first_displacement_;
 }
 
 template <int S>
 void LineBlockStepper<S>::end_block() {
   for (int axis = 0; axis < line_.axes; ++axis) advance_other_sites(axis);
-  line_.block_start = {};
+  line_.open_block.reset();
 }
 
 template <int S>

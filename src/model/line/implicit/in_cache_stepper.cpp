@@ -36,14 +36,14 @@ class InCacheImplicitStepper final : public ImplicitEnvironmentStepper {
     for (std::size_t axis = 0; axis < axes_.size(); ++axis) {
       axes_[axis].load(line_.own(line_.w[axis]), line_.own(line_.p[axis]), line_.dissipated[axis]);
     }
-    line_.block_start = [this](int axis) { return axes_[static_cast<std::size_t>(axis)].first_w(); };
+    line_.open_block = first_displacement_;
   }
   void end_block() override {
     for (std::size_t axis = 0; axis < axes_.size(); ++axis) {
       axes_[axis].store(line_.own(line_.w[axis]), line_.own(line_.p[axis]));
       line_.dissipated[axis] = axes_[axis].dissipated();
     }
-    line_.block_start = {};
+    line_.open_block.reset();
   }
   bool condense(std::span<const double> head, StageResponse& response) override {
     response.damping = damping_;
@@ -68,6 +68,9 @@ class InCacheImplicitStepper final : public ImplicitEnvironmentStepper {
   static constexpr int max_steps = 64;
 
   LineState& line_;
+  std::shared_ptr<const LineState::FirstDisplacement> first_displacement_ =
+      std::make_shared<LineState::FirstDisplacement>(
+          [this](int axis) { return axes_[static_cast<std::size_t>(axis)].first_w(); });
   Step step_;
   std::vector<Lanes> axes_;  // on rank 0
   typename Step::Block damping_;

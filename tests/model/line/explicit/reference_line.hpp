@@ -33,7 +33,7 @@ class LineReferenceStepper final : public ExplicitEnvironmentStepper {
                             .at_far_end = true,
                             .dissipated = line_.dissipated[axis]});
     }
-    line_.block_start = [this](int axis) { return segments_[axis].first_w(); };
+    line_.open_block = first_displacement_;
   }
 
   void force(const HeadMotion& head, std::span<double> force) const override {
@@ -49,11 +49,13 @@ class LineReferenceStepper final : public ExplicitEnvironmentStepper {
       segments_[axis].store(0, line_.sites(), line_.own(line_.w[axis]), line_.own(line_.p[axis]));
       line_.dissipated[axis] = segments_[axis].dissipated();
     }
-    line_.block_start = {};
+    line_.open_block.reset();
   }
 
  private:
   LineState& line_;
+  std::shared_ptr<const LineState::FirstDisplacement> first_displacement_ =
+      std::make_shared<LineState::FirstDisplacement>([this](int axis) { return segments_[axis].first_w(); });
   ExplicitScheme scheme_;
   double h_;
   std::vector<LineSegment<S>> segments_;  // by axis
