@@ -106,6 +106,29 @@ if(BATHLINE_BENCHMARKS)
   bathline_package(benchmark 1 libbenchmark-dev benchmark benchmark)
 endif()
 
+# Dense linear algebra. The reference LAPACK and BLAS, linked statically, have the same bits on every machine; a shared one
+# is whatever the machine chose. Their symbols are not exported: PETSc keeps its own BLAS.
+set(LAPACK_NAMES liblapack.a)
+if(BUILD_SHARED_LIBS)
+  set(LAPACK_NAMES liblapack_pic.a)
+endif()
+find_library(LAPACK_LIBRARY NAMES ${LAPACK_NAMES} PATH_SUFFIXES lapack)
+find_library(BLAS_LIBRARY NAMES libblas.a PATH_SUFFIXES blas)
+if(LAPACK_LIBRARY AND BLAS_LIBRARY)
+  message(STATUS "LAPACK: ${LAPACK_LIBRARY}, static")
+  set(BATHLINE_LAPACK ${LAPACK_LIBRARY} ${BLAS_LIBRARY} gfortran)
+  set(BATHLINE_HIDDEN "LINKER:--exclude-libs,liblapack.a:liblapack_pic.a:libblas.a")
+else()
+  find_package(LAPACK QUIET)
+  set(BATHLINE_LAPACK ${LAPACK_LIBRARIES})
+  if(LAPACK_FOUND)
+    message(STATUS "LAPACK: ${LAPACK_LIBRARIES}, shared: last digits of dense algebra are this library's")
+  else()
+    bathline_missing("LAPACK, best the reference's liblapack.a and libblas.a" "liblapack-dev libblas-dev gfortran"
+                     liblapack lapack)
+  endif()
+endif()
+
 # Elementary functions of formulas whose bits do not depend on the processor.
 find_path(SLEEF_INCLUDE_DIR sleef.h)
 find_library(SLEEF_LIBRARY sleef)

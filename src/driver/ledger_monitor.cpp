@@ -8,6 +8,8 @@
 #include <cmath>
 #include <limits>
 
+#include "solve/dense.hpp"
+
 namespace bathline {
 
 namespace {
@@ -25,7 +27,7 @@ std::optional<double> kinetic_energy(const Problem& problem) {
   system.lagrangian->hessian(x.data(), hessian.data());
   Eigen::MatrixXd mass = hessian.block(n, n, n, n);
   mass.diagonal() += system.mass;
-  if (Eigen::LLT<Eigen::MatrixXd>(mass).info() != Eigen::Success) return std::nullopt;
+  if (!is_positive_definite(mass)) return std::nullopt;
   return 0.5 * problem.v.dot(mass * problem.v);
 }
 

@@ -8,13 +8,13 @@
 // symplectic, symmetric, conserves all quadratic invariants. Lobatto: a of IIIA, a^ of IIIB, order 2s - 2, symplectic,
 // symmetric; s = 2 is the Stoermer-Verlet method. The orders hold on damped systems as well.
 // Tested by tests/properties/order_test.cpp.
-#include <Eigen/LU>
 #include <limits>
 #include <map>
 
 #include "methods/catalogue.hpp"
 #include "methods/stability_boundary.hpp"
 #include "methods/tableau.hpp"
+#include "solve/dense.hpp"
 
 namespace bathline {
 
@@ -41,9 +41,9 @@ bool grows(const PartitionedRungeKutta& s, double x) {
   const Eigen::Index n = s.b.size();
   const Eigen::VectorXd ones = Eigen::VectorXd::Ones(n);
   const Eigen::MatrixXd matrix = Eigen::MatrixXd::Identity(n, n) + x * x * s.a_hat * s.a;
-  const Eigen::PartialPivLU<Eigen::MatrixXd> solver(matrix);
+  const Lu solver(matrix);
   // Stage momenta for q = 0, p = 1 and for q = 1, p = 0.
-  const Eigen::VectorXd from_p = solver.solve(ones), from_q = solver.solve(-x * s.a_hat * ones);
+  const Eigen::VectorXd from_p = solver.solve(ones), from_q = solver.solve(Eigen::VectorXd(-x * s.a_hat * ones));
   const double b = x * s.b.dot(from_p);
   const double c = -x * s.b.dot(ones + x * s.a * from_q);
   return b * c > 0.0;

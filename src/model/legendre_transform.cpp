@@ -8,6 +8,8 @@
 #include <cmath>
 #include <limits>
 
+#include "solve/dense.hpp"
+
 namespace bathline {
 
 using Eigen::Index;
@@ -55,7 +57,7 @@ std::optional<std::string> LegendreTransform::find_velocity(const VectorXd& q, c
     if (!std::isfinite(size)) break;
     const MatrixXd& mass_matrix = this->mass_matrix();
     if (signature(mass_matrix) != signature_) return unsupported_reason(q, v, t, z);
-    const VectorXd correction = mass_matrix.partialPivLu().solve(residual_);
+    const VectorXd correction = Lu(mass_matrix).solve(residual_);
     v -= correction;
     // Either the residual was at round-off before this correction, or it does not decrease any more.
     if (size <= roundoff * p.norm() || (size >= 0.5 * last && correction.norm() <= 1e-11 * v.norm())) {
@@ -78,7 +80,7 @@ VectorXd LegendreTransform::acceleration(const VectorXd& q, const VectorXd& v, d
   residual_ = force + gradient_.head(n_) - residual_ - hessian_.block(n_, 0, n_, n_) * v;
   residual_ += gradient_[2 * n_ + 1] * gradient_.segment(n_, n_);
   residual_ -= lagrangian_->value(x_.data()) * hessian_.col(2 * n_).segment(n_, n_);
-  return mass_matrix.partialPivLu().solve(residual_);
+  return Lu(mass_matrix).solve(residual_);
 }
 
 std::optional<std::string> LegendreTransform::unsupported_reason(const VectorXd& q, const VectorXd& v, double t,
@@ -116,8 +118,7 @@ int LegendreTransform::signature(const MatrixXd& matrix) {
   // Two eigenvalues may change sign together, which the sign of the determinant does not show.
   int negatives = 0;
   if (n_ > 2) {
-    const Eigen::SelfAdjointEigenSolver<MatrixXd> solver(scaled_, Eigen::EigenvaluesOnly);
-    negatives = static_cast<int>((solver.eigenvalues().array() < 0.0).count());
+    negatives = static_cast<int>((symmetric_eigenvalues(scaled_).array() < 0.0).count());
   }
   double largest = 0.0, smallest = std::numeric_limits<double>::infinity();
   for (Index column = 0; column < n_; ++column) {

@@ -1,8 +1,9 @@
 // Energies are relative to the minimum of V, which is (grad V) K^-1 (grad V)/2 below V(q0).
 #include "model/trajectory_error_bound.hpp"
 
-#include <Eigen/Cholesky>
 #include <cmath>
+
+#include "solve/dense.hpp"
 
 namespace bathline {
 
@@ -13,9 +14,8 @@ std::optional<double> trajectory_error_bound(const ParticleSystem& system, const
   const Eigen::Index n = system.size();
   Eigen::MatrixXd stiffness(n, n);
   system.potential->hessian(system.q0, stiffness);
-  const Eigen::LLT<Eigen::MatrixXd> root(stiffness);
-  if (root.info() != Eigen::Success) return std::nullopt;
-  const Eigen::MatrixXd compliance = root.solve(Eigen::MatrixXd::Identity(n, n));
+  if (!is_positive_definite(stiffness)) return std::nullopt;
+  const Eigen::MatrixXd compliance = inverse(stiffness);
   Eigen::VectorXd gradient(n);
   system.potential->gradient(system.q0, gradient);
   const double energy =

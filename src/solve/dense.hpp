@@ -1,4 +1,6 @@
-// Dense linear algebra of small systems, compiled once: the decompositions are slow to compile.
+// Dense linear algebra of small systems by LAPACK: Eigen's decompositions take seconds to compile in every file.
+// A decomposition of numbers that are not finite has the result NaN; one that does not converge throws
+// std::runtime_error.
 #pragma once
 
 #include <Eigen/Core>
@@ -7,6 +9,24 @@
 #include <vector>
 
 namespace bathline {
+
+/// The factors of a square matrix by Gaussian elimination with row exchanges.
+class Lu {
+ public:
+  explicit Lu(Eigen::MatrixXd matrix);
+  /// NaN if the matrix is singular.
+  Eigen::VectorXd solve(Eigen::VectorXd right) const;
+  Eigen::MatrixXd solve(Eigen::MatrixXd right) const;
+
+ private:
+  void solve(double* right, Eigen::Index columns) const;
+
+  Eigen::MatrixXd factors_;
+  std::vector<int> rows_;  // exchanged
+  bool is_singular_;
+};
+/// NaN if the matrix is singular.
+Eigen::MatrixXd inverse(const Eigen::MatrixXd& square);
 
 Eigen::VectorXcd eigenvalues(const Eigen::MatrixXd& square);
 /// Of a square matrix in real arithmetic.
@@ -27,8 +47,27 @@ struct SymmetricEigen {
   Eigen::MatrixXd vectors;  ///< columns
 };
 SymmetricEigen symmetric_eigen(const Eigen::MatrixXd& matrix);
+Eigen::VectorXd symmetric_eigenvalues(const Eigen::MatrixXd& matrix);
+/// Of the symmetric matrix with these numbers on and beside its diagonal, n and n - 1; O(n^2) without eigenvectors.
+SymmetricEigen tridiagonal_eigen(const Eigen::VectorXd& diagonal, const Eigen::VectorXd& off_diagonal,
+                                 bool with_vectors = true);
 double largest_symmetric_eigenvalue(const Eigen::MatrixXd& matrix);
 bool is_positive_definite(const Eigen::MatrixXd& symmetric);
+
+/// U diag(values) V^T of m rows and n columns with the min(m, n) largest singular values.
+struct SingularValues {
+  Eigen::VectorXd values;  ///< descending
+  Eigen::MatrixXd u, v;    ///< orthonormal columns
+};
+SingularValues singular_values(const Eigen::MatrixXd& matrix);
+/// The shortest x with the least |A x - b|; singular values below `threshold` of the largest count as zero.
+Eigen::VectorXd linear_least_squares(const Eigen::MatrixXd& a, const Eigen::VectorXd& b, double threshold);
+
+/// A square matrix is U T U^T with an orthogonal U and T triangular but for blocks of 2 x 2 of complex pairs.
+struct RealSchur {
+  Eigen::MatrixXd t, u;
+};
+RealSchur real_schur(const Eigen::MatrixXd& square);
 
 /// The Moore-Penrose inverse; singular values below 1e-12 of the largest count as zero.
 Eigen::MatrixXd pseudo_inverse(const Eigen::MatrixXd& matrix);

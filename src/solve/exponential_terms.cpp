@@ -2,7 +2,6 @@
 // Tested by tests/command_line/import_test.py.
 #include "solve/exponential_terms.hpp"
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -25,7 +24,7 @@ std::vector<EigenvalueTerm> terms_of_eigenvectors(const Eigen::RowVectorXd& row,
                                                   const VectorXd& column) {
   const auto [values, vectors] = real_eigen(a);
   const Eigen::RowVectorXd left = row * vectors;
-  const VectorXd right = vectors.fullPivLu().solve(column);
+  const VectorXd right = Lu(vectors).solve(column);
   std::vector<EigenvalueTerm> terms;
   for (Index j = 0; j < a.rows(); ++j) {
     const std::complex<double> rate = values[j];
@@ -51,10 +50,9 @@ double sum_at(const std::vector<EigenvalueTerm>& terms, double time) {
 }  // namespace
 
 ExponentialTerms exponential_terms(const Eigen::RowVectorXd& row, const MatrixXd& a, const VectorXd& column) {
-  const Eigen::RealSchur<MatrixXd> schur(a);
-  const MatrixXd& t = schur.matrixT();
-  const Eigen::RowVectorXd schur_row = row * schur.matrixU();
-  const VectorXd schur_column = schur.matrixU().transpose() * column, sizes = eigenvalues(t).cwiseAbs();
+  const auto [t, u] = real_schur(a);
+  const Eigen::RowVectorXd schur_row = row * u;
+  const VectorXd schur_column = u.transpose() * column, sizes = eigenvalues(t).cwiseAbs();
   std::vector<std::pair<double, double>> exact;  // a time and the sum
   for (double time = 1e-2 / a.norm(); time < 1e4 / a.norm(); time *= 2.0) {
     exact.emplace_back(time, row.dot(matrix_exponential(-time * a) * column));

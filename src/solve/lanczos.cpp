@@ -1,7 +1,6 @@
 // Lanczos' method with full reorthogonalisation.
 #include "solve/lanczos.hpp"
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <random>
 
@@ -19,7 +18,6 @@ SymmetricEigen extremal_eigenvalues(const SymmetricProduct& product, Eigen::Inde
   std::mt19937_64 generator(1);
   for (double& x : y) x = static_cast<double>(generator()) * 0x1p-64 - 0.5;
   double length = y.norm();
-  Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> projected;
   for (Eigen::Index k = 0; k < steps;) {
     basis.col(k) = y / length;
     product(basis.col(k), y);
@@ -31,10 +29,10 @@ SymmetricEigen extremal_eigenvalues(const SymmetricProduct& product, Eigen::Inde
     const double scale = diagonal.head(k).cwiseAbs().maxCoeff() + off_diagonal.head(k).maxCoeff();
     const bool is_last_check = k == steps || !(length > roundoff * scale);
     if (!is_last_check && k % steps_between_checks != 0) continue;
-    projected.computeFromTridiagonal(diagonal.head(k), off_diagonal.head(k - 1));
-    const auto& values = projected.eigenvalues();
-    const auto is_converged = [&](Eigen::Index i) {
-      return length * std::abs(projected.eigenvectors()(k - 1, i)) <= tolerance * values.cwiseAbs().maxCoeff();
+    const auto [values, projected] = tridiagonal_eigen(diagonal.head(k), off_diagonal.head(k - 1));
+    const double bound = tolerance * values.cwiseAbs().maxCoeff();
+    const auto is_converged = [&, &last = projected](Eigen::Index i) {
+      return length * std::abs(last(k - 1, i)) <= bound;
     };
     const Eigen::Index low = std::min(lowest, k), high = std::min(highest, k - low);
     bool all_converged = true;
@@ -45,8 +43,8 @@ SymmetricEigen extremal_eigenvalues(const SymmetricProduct& product, Eigen::Inde
     result.values.resize(low + high);
     result.vectors.resize(size, low + high);
     result.values << values.head(low), values.tail(high);
-    result.vectors.leftCols(low) = vectors * projected.eigenvectors().leftCols(low);
-    result.vectors.rightCols(high) = vectors * projected.eigenvectors().rightCols(high);
+    result.vectors.leftCols(low) = vectors * projected.leftCols(low);
+    result.vectors.rightCols(high) = vectors * projected.rightCols(high);
     return result;
   }
   return {};

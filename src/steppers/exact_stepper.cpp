@@ -344,7 +344,7 @@ std::optional<Eigen::VectorXd> momentum_between(Flow& flow, const Eigen::VectorX
       const Eigen::VectorXd change = increment * Eigen::VectorXd::Unit(p.size(), i);
       jacobian.col(i) = (error(p + change) - error(p - change)) / (2.0 * increment);
     }
-    p -= jacobian.partialPivLu().solve(residual);
+    p -= Lu(jacobian).solve(residual);
   }
   return std::nullopt;
 }

@@ -2,7 +2,6 @@
 #include "steppers/stability.hpp"
 
 #include <Eigen/LU>
-#include <Eigen/QR>
 #include <Eigen/SparseCore>
 #include <algorithm>
 #include <cmath>
@@ -101,9 +100,8 @@ Linearisation project_on_extremal_modes(const Linearisation& whole) {
   motions << oscillations.vectors, decays.vectors, c * oscillations.vectors;
   // Linearly dependent directions are dropped.
   const Eigen::MatrixXd lengths = motions.colwise().norm().cwiseMax(std::numeric_limits<double>::min());
-  Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(motions * lengths.row(0).cwiseInverse().asDiagonal());
-  qr.setThreshold(1e-8);
-  const Eigen::MatrixXd basis = qr.householderQ() * Eigen::MatrixXd::Identity(n, qr.rank());
+  const SingularValues svd = singular_values(motions * lengths.row(0).cwiseInverse().asDiagonal());
+  const Eigen::MatrixXd basis = svd.u.leftCols((svd.values.array() > 1e-8 * svd.values[0]).count());
   const Eigen::VectorXd scale = whole.mass.cwiseSqrt().cwiseInverse();
   const auto on_basis = [&](const Eigen::SparseMatrix<double>& matrix) -> Eigen::MatrixXd {
     return basis.transpose() * (matrix * basis);
@@ -112,7 +110,7 @@ Linearisation project_on_extremal_modes(const Linearisation& whole) {
     if (matrix.size() == 0) return matrix;
     return basis.transpose() * (scale.asDiagonal() * (matrix * (scale.asDiagonal() * basis)));
   };
-  return {Eigen::VectorXd::Ones(qr.rank()),
+  return {Eigen::VectorXd::Ones(basis.cols()),
           on_basis(k),
           on_basis(c),
           force_on_basis(whole.df_dq),
@@ -169,7 +167,7 @@ Eigen::MatrixXd step_of_momenta(const PartitionedRungeKutta& scheme, const Linea
     start.middleRows(i * n, n) << -linear.dp_dq - h * scheme.a_hat.row(i).sum() * stiffness,
         Eigen::MatrixXd::Identity(n, n);
   }
-  const Eigen::MatrixXd velocities = system.partialPivLu().solve(start);
+  const Eigen::MatrixXd velocities = Lu(system).solve(start);
   Eigen::MatrixXd step = Eigen::MatrixXd::Identity(2 * n, 2 * n), positions = step.topRows(n);
   for (Eigen::Index i = 0; i < stages; ++i) {
     positions = Eigen::MatrixXd::Identity(n, 2 * n);

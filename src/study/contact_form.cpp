@@ -16,6 +16,7 @@
 
 #include "steppers/contact_lagrangian.hpp"
 #include "driver/output_times.hpp"
+#include "solve/dense.hpp"
 #include "study/catalogue.hpp"
 #include "study/memory_check.hpp"
 #include "study/shared_checks.hpp"
@@ -51,9 +52,9 @@ class ContactFormStudy final : public SecondRunStudy {
     const VectorXd displacement = next - q;
     const double sigma = lagrangian.sigma();
     const ContactLagrangian::Hessians hessians = lagrangian.hessians(q, displacement);
-    const Eigen::PartialPivLU<MatrixXd> mixed(hessians.mixed);
+    const Lu mixed(hessians.mixed);
     const MatrixXd next_by_q = -mixed.solve(hessians.first);
-    const MatrixXd next_by_p = -sigma * mixed.solve(MatrixXd::Identity(q.size(), q.size()));
+    const MatrixXd next_by_p = -sigma * inverse(hessians.mixed);
     const VectorXd momentum_residual = lagrangian.d2(q, displacement) - next_p;
     const VectorXd by_q = lagrangian.d1(q, displacement) + sigma * p + next_by_q.transpose() * momentum_residual;
     const VectorXd by_p = next_by_p.transpose() * momentum_residual;

@@ -5,6 +5,9 @@
 
 #include <Eigen/LU>
 #include <cmath>
+#include <complex>
+#include <numbers>
+#include <utility>
 
 #include "random_numbers.hpp"
 #include "solve/linear_flow.hpp"
@@ -73,7 +76,86 @@ TEST(Dense, EigenvectorsOfASymmetricMatrixRebuildIt) {
   EXPECT_LT((eigen.vectors * eigen.values.asDiagonal() * eigen.vectors.transpose() - matrix).norm(), 1e-13);
   EXPECT_LT((eigen.vectors.transpose() * eigen.vectors - MatrixXd::Identity(7, 7)).norm(), 1e-13);
   for (int i = 1; i < 7; ++i) EXPECT_LE(eigen.values[i - 1], eigen.values[i]);
-  EXPECT_DOUBLE_EQ(largest_symmetric_eigenvalue(matrix), eigen.values[6]);
+  EXPECT_NEAR(largest_symmetric_eigenvalue(matrix), eigen.values[6], 1e-13);
+}
+
+TEST(Dense, FactorsSolveAndSingularOnesDoNot) {
+  for (const int n : {1, 3, 60}) {
+    const MatrixXd a = random_matrix(n, 1) + MatrixXd::Identity(n, n), b = random_matrix(n, 2);
+    const Lu lu(a);
+    EXPECT_LT((a * lu.solve(b) - b).norm(), 1e-10);
+    EXPECT_LT((a * lu.solve(Eigen::VectorXd(b.col(0))) - b.col(0)).norm(), 1e-10);
+    EXPECT_LT((a * inverse(a) - MatrixXd::Identity(n, n)).norm(), 1e-10);
+  }
+  EXPECT_FALSE(inverse(MatrixXd::Ones(2, 2)).allFinite());
+}
+
+TEST(Dense, TridiagonalMatricesHaveKnownEigenvalues) {
+  const int n = 40;
+  const Eigen::VectorXd diagonal = Eigen::VectorXd::Constant(n, 2.0), beside = Eigen::VectorXd::Constant(n - 1, -1.0);
+  const SymmetricEigen eigen = tridiagonal_eigen(diagonal, beside);
+  const SymmetricEigen values_alone = tridiagonal_eigen(diagonal, beside, false);
+  MatrixXd matrix = diagonal.asDiagonal();
+  matrix.diagonal(1) = matrix.diagonal(-1) = beside;
+  for (int j = 0; j < n; ++j) {
+    const double exact = 4.0 * std::pow(std::sin(0.5 * (j + 1) * std::numbers::pi / (n + 1)), 2);
+    EXPECT_NEAR(eigen.values[j], exact, 1e-13);
+    EXPECT_NEAR(values_alone.values[j], exact, 1e-13);
+    EXPECT_LT((matrix * eigen.vectors.col(j) - exact * eigen.vectors.col(j)).norm(), 1e-13);
+  }
+}
+
+TEST(Dense, SingularValuesAndSchurFormsRebuildTheirMatrix) {
+  for (const auto& [rows, columns] : {std::pair(7, 3), std::pair(3, 7)}) {
+    const MatrixXd matrix = random_matrix(7, 5).topLeftCorner(rows, columns);
+    const SingularValues svd = singular_values(matrix);
+    EXPECT_LT((svd.u * svd.values.asDiagonal() * svd.v.transpose() - matrix).norm(), 1e-13);
+    EXPECT_LT((matrix * pseudo_inverse(matrix) * matrix - matrix).norm(), 1e-13);
+    EXPECT_GE(svd.values[0], svd.values[1]);
+  }
+  const MatrixXd square = random_matrix(6, 6);
+  const RealSchur schur = real_schur(square);
+  EXPECT_LT((schur.u * schur.t * schur.u.transpose() - square).norm(), 1e-13);
+  // The second column twice the first: the shortest of the solutions.
+  MatrixXd dependent = random_matrix(5, 11).leftCols(2);
+  dependent.col(1) = 2.0 * dependent.col(0);
+  const Eigen::VectorXd x = linear_least_squares(dependent, dependent.col(0), 1e-12);
+  EXPECT_NEAR(x[0], 0.2, 1e-14);
+  EXPECT_NEAR(x[1], 0.4, 1e-14);
+}
+
+TEST(Dense, RealEigenvectorsOfAPairAreItsRealAndImaginaryPart) {
+  const MatrixXd matrix = random_matrix(6, 12);
+  const RealEigen eigen = real_eigen(matrix);
+  const std::complex<double> i(0.0, 1.0);
+  for (int j = 0; j < 6; ++j) {
+    Eigen::VectorXcd vector = eigen.vectors.col(j).cast<std::complex<double>>();
+    if (eigen.values[j].imag() > 0.0) vector += i * eigen.vectors.col(j + 1);
+    if (eigen.values[j].imag() < 0.0) continue;
+    EXPECT_LT((matrix * vector - eigen.values[j] * vector).norm(), 1e-13);
+  }
+}
+
+TEST(Dense, ExponentialsOfLargeNormsAndOfNilpotentMatrices) {
+  // Rows of the exponential of h J, J of Jordan form with eigenvalue -1000.
+  MatrixXd jordan = -1000.0 * MatrixXd::Identity(3, 3);
+  jordan.diagonal(1).setOnes();
+  const MatrixXd result = matrix_exponential(0.02 * jordan);
+  EXPECT_NEAR(result(0, 2) / (0.5 * 0.02 * 0.02 * std::exp(-20.0)), 1.0, 1e-11);
+  EXPECT_NEAR(result(0, 0) / std::exp(-20.0), 1.0, 1e-11);
+  EXPECT_EQ(result(2, 0), 0.0);
+  EXPECT_EQ(matrix_exponential(MatrixXd::Zero(2, 2)), MatrixXd(MatrixXd::Identity(2, 2)));
+}
+
+TEST(Dense, NumbersThatAreNotFiniteGiveNone) {
+  MatrixXd matrix = MatrixXd::Identity(3, 3);
+  matrix(1, 2) = std::nan("");
+  EXPECT_TRUE(std::isnan(symmetric_eigenvalues(matrix)[0]));
+  EXPECT_TRUE(std::isnan(eigenvalues(matrix)[0].real()));
+  EXPECT_TRUE(std::isnan(singular_values(matrix).values[0]));
+  EXPECT_TRUE(std::isnan(matrix_exponential(matrix)(0, 0)));
+  EXPECT_TRUE(std::isnan(solve_lyapunov(matrix, matrix)(0, 0)));
+  EXPECT_FALSE(is_positive_definite(matrix));
 }
 
 TEST(Dense, LyapunovEquationsHold) {

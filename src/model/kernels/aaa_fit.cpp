@@ -2,8 +2,6 @@
 // Tested by tests/model/kernels/exponential_fit_test.cpp.
 #include "model/kernels/aaa_fit.hpp"
 
-#include <Eigen/QR>
-#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -53,7 +51,8 @@ void AaaFit::add_support_point() {
 void AaaFit::solve() {
   const auto pairs = static_cast<Index>(support_points_.size());
   const auto rows = static_cast<Index>(samples_.size()) - pairs;
-  Eigen::MatrixXd equations(2 * rows, 2 * pairs);
+  // With fewer equations than weights rows of zeros complete them.
+  Eigen::MatrixXd equations = Eigen::MatrixXd::Zero(2 * std::max(rows, pairs), 2 * pairs);
   Index row = 0;
   for (std::size_t k = 0; k < samples_.size(); ++k) {
     if (is_support_[k]) continue;
@@ -71,13 +70,7 @@ void AaaFit::solve() {
     }
     ++row;
   }
-  Eigen::MatrixXd triangle = equations;
-  if (equations.rows() > equations.cols()) {
-    const Eigen::HouseholderQR<Eigen::MatrixXd> qr(equations);
-    triangle = qr.matrixQR().topRows(2 * pairs).triangularView<Eigen::Upper>();
-  }
-  const Eigen::JacobiSVD<Eigen::MatrixXd> svd(triangle, Eigen::ComputeFullV);
-  const Eigen::VectorXd last = svd.matrixV().col(2 * pairs - 1);
+  const Eigen::VectorXd last = singular_values(equations).v.col(2 * pairs - 1);
   weights_.clear();
   for (Index j = 0; j < pairs; ++j) {
     weights_.push_back(root_spacing_[support_points_[static_cast<std::size_t>(j)]] *

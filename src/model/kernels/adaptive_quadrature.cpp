@@ -5,10 +5,11 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <array>
 #include <cmath>
+
+#include "solve/dense.hpp"
 
 namespace bathline {
 
@@ -43,9 +44,8 @@ bool is_resolved(const std::function<double(double)>& f, const Panel& panel, con
 GaussLegendre make_rule() {
   Eigen::VectorXd off_diagonal(points - 1);
   for (int k = 1; k < points; ++k) off_diagonal[k - 1] = k / std::sqrt(4.0 * k * k - 1.0);
-  Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver;
-  solver.computeFromTridiagonal(Eigen::VectorXd::Zero(points), off_diagonal);
-  GaussLegendre rule{.nodes = solver.eigenvalues(), .weights = {}, .vectors = solver.eigenvectors()};
+  SymmetricEigen eigen = tridiagonal_eigen(Eigen::VectorXd::Zero(points), off_diagonal);
+  GaussLegendre rule{.nodes = std::move(eigen.values), .weights = {}, .vectors = std::move(eigen.vectors)};
   rule.weights = 2.0 * rule.vectors.row(0).cwiseAbs2().transpose();
   for (int i = 0; i < points; ++i) rule.vectors.col(i) *= rule.vectors(0, i) < 0.0 ? -1.0 : 1.0;
   return rule;

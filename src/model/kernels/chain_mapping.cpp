@@ -4,11 +4,12 @@
 //   b_1^2 = lambda_1/M_1,   b_2^2 = lambda_2/M_1,   b_3^2 = lambda_2/M_2,   ...
 #include "model/kernels/chain_mapping.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <stdexcept>
+
+#include "solve/dense.hpp"
 
 namespace bathline {
 
@@ -161,12 +162,9 @@ std::vector<BathOscillator> star_from_chain(std::span<const LineSite> chain) {
     diagonal[j] += b[2 * j + 1] * b[2 * j + 1];
     off_diagonal_of_squares[j] = b[2 * j + 1] * b[2 * j + 2];
   }
-  Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver;
-  solver.computeFromTridiagonal(diagonal, off_diagonal_of_squares, Eigen::EigenvaluesOnly);
-  if (solver.info() != Eigen::Success) throw std::runtime_error("the eigenvalues of a chain were not found");
   TwistedElimination eliminate(b);
   std::vector<BathOscillator> star;
-  for (const double square : solver.eigenvalues()) {
+  for (const double square : tridiagonal_eigen(diagonal, off_diagonal_of_squares, false).values) {
     const Eigenpair rough = eliminate(std::sqrt(std::max(square, 0.0))), refined = eliminate(rough.value);
     star.push_back({refined.value, 2.0 * chain.front().stiffness * refined.first_component});
   }

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -13,6 +12,7 @@
 #include "model/memory/passivity.hpp"
 #include "model/kernels/kernel_error.hpp"
 #include "model/kernels/adaptive_quadrature.hpp"
+#include "solve/dense.hpp"
 
 namespace bathline {
 
@@ -75,9 +75,8 @@ std::vector<PronyTerm> fit_modes(const std::vector<Complex>& poles, double shift
     }
   }
   const Eigen::RowVectorXd scale = equations.colwise().norm();
-  Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(equations * scale.cwiseInverse().asDiagonal());
-  qr.setThreshold(1e-15);
-  const Eigen::VectorXd weights = qr.solve(right).cwiseQuotient(scale.transpose());
+  const Eigen::VectorXd weights = linear_least_squares(equations * scale.cwiseInverse().asDiagonal(), right, 1e-15)
+                                      .cwiseQuotient(scale.transpose());
   std::vector<PronyTerm> modes;
   Index column = 0;
   for (const Complex& pole : poles) {

@@ -4,12 +4,13 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 #include <numbers>
+
+#include "solve/dense.hpp"
 
 namespace bathline {
 
@@ -233,8 +234,7 @@ Eigen::VectorXd nonnegative_least_squares(const MatrixXd& gram, const VectorXd& 
     if (!(gradient.maxCoeff(&next) > roundoff)) break;
     free.push_back(next);
     while (!free.empty()) {
-      const MatrixXd part = gram(free, free);
-      const VectorXd solution = part.ldlt().solve(products(free));
+      const VectorXd solution = Lu(gram(free, free)).solve(VectorXd(products(free)));
       if (!solution.allFinite()) return k;
       double fraction = 1.0;
       for (std::size_t i = 0; i < free.size(); ++i) {

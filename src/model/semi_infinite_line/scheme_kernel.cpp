@@ -2,9 +2,10 @@
 // Tested by tests/model/semi_infinite_line/semi_infinite_line_test.cpp.
 #include "model/semi_infinite_line/scheme_kernel.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
+
+#include "solve/dense.hpp"
 
 namespace bathline {
 
@@ -30,7 +31,7 @@ bool is_algebraically_stable(const PartitionedRungeKutta& scheme) {
   if (!scheme.a.isApprox(scheme.a_hat, round_off) || scheme.b.minCoeff() <= 0.0) return false;
   const Eigen::MatrixXd weighted = scheme.b.asDiagonal() * scheme.a;
   const Eigen::MatrixXd m = weighted + weighted.transpose() - scheme.b * scheme.b.transpose();
-  return Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(m).eigenvalues().minCoeff() > -round_off;
+  return symmetric_eigenvalues(m).minCoeff() > -round_off;
 }
 
 }  // namespace

@@ -6,10 +6,10 @@
 //
 // In a magnetic field drifts are gyrations, with the transposes of their matrices.
 // Tested by tests/costates/costates_test.cpp.
-#include <Eigen/LU>
 
 #include "model/gyration.hpp"
 #include "model/lumped/lumped.hpp"
+#include "solve/dense.hpp"
 #include "steppers/transposed/co_stepper.hpp"
 #include "steppers/time_blocking.hpp"
 
@@ -257,7 +257,7 @@ class ExplicitCoStepper final : public CoStepper {
     Square matrix = -seconds * inverse_mass_.asDiagonal() * by_v;
     matrix.diagonal().array() += 1.0;
     if (matrix.size() == 1) return matrix.cwiseInverse();
-    return matrix.partialPivLu().inverse();
+    return inverse(matrix);
   }
 
   ExplicitScheme scheme_, reversed_;

@@ -7,6 +7,7 @@
 #include <limits>
 #include <unsupported/Eigen/SpecialFunctions>
 
+#include "solve/dense.hpp"
 #include "study/theory/stationarity.hpp"
 
 namespace bathline {
@@ -63,15 +64,14 @@ FitStatistics fit_statistics(const VectorXd& residuals, const MatrixXd& slopes, 
   const Eigen::Index n = slopes.cols();
   VectorXd norms = slopes.colwise().norm();
   for (double& norm : norms) norm = norm > 0.0 ? norm : 1.0;
-  const Eigen::JacobiSVD<MatrixXd> svd(slopes * norms.cwiseInverse().asDiagonal(),
-                                       Eigen::ComputeThinU | Eigen::ComputeThinV);
+  const SingularValues svd = singular_values(slopes * norms.cwiseInverse().asDiagonal());
   FitStatistics statistics;
   statistics.sum_of_squares = residuals.squaredNorm();
   statistics.degrees_of_freedom = static_cast<double>(residuals.size() - n);
   const double deviation = std::sqrt(statistics.sum_of_squares / statistics.degrees_of_freedom);
   statistics.deviation = deviation_is_known ? 1.0 : deviation;
-  statistics.singular_values = svd.singularValues();
-  const MatrixXd directions = norms.cwiseInverse().asDiagonal() * svd.matrixV();
+  statistics.singular_values = svd.values;
+  const MatrixXd directions = norms.cwiseInverse().asDiagonal() * svd.v;
   const MatrixXd factor = statistics.deviation * directions * statistics.singular_values.cwiseInverse().asDiagonal();
   statistics.standard_error = factor.rowwise().norm();
   const VectorXd inverse = statistics.standard_error.cwiseInverse();
@@ -83,7 +83,7 @@ FitStatistics fit_statistics(const VectorXd& residuals, const MatrixXd& slopes, 
   Eigen::Index largest = 0;
   statistics.weakest.cwiseAbs().maxCoeff(&largest);
   statistics.weakest /= double(statistics.weakest[largest]);
-  statistics.along = (svd.matrixU().transpose() * residuals).norm();
+  statistics.along = (svd.u.transpose() * residuals).norm();
   const double across = std::sqrt(std::max(0.0, statistics.sum_of_squares - statistics.along * statistics.along));
   statistics.relative_offset =
       statistics.along / std::sqrt(static_cast<double>(n)) / (across / std::sqrt(statistics.degrees_of_freedom));

@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "solve/dense.hpp"
 #include "study/theory/autodiff.hpp"
 
 namespace bathline {
@@ -125,7 +126,7 @@ std::optional<ContactFormStep> ContactStep::form(const ParticleState& from, cons
       residual[i] = step.residual[static_cast<std::size_t>(i)].value();
       jacobian.row(i) = step.residual[static_cast<std::size_t>(i)].derivatives();
     }
-    const Eigen::PartialPivLU<MatrixXd> solver(jacobian.leftCols(count));
+    const Lu solver(jacobian.leftCols(count));
     const VectorXd correction = solver.solve(residual);
     const double size = correction.norm();
     if (!std::isfinite(size)) return std::nullopt;
@@ -135,7 +136,7 @@ std::optional<ContactFormStep> ContactStep::form(const ParticleState& from, cons
       continue;
     }
     // Newton's method has converged: the derivatives are those of the step.
-    const MatrixXd by_state = -solver.solve(jacobian.rightCols(variables));
+    const MatrixXd by_state = -solver.solve(MatrixXd(jacobian.rightCols(variables)));
     const auto total = [&](const AutoDiff& value) -> Eigen::RowVectorXd {
       const VectorXd& all = value.derivatives();
       return all.tail(variables).transpose() + all.head(count).transpose() * by_state;

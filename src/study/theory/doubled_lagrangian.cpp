@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "model/natural_lagrangian.hpp"
+#include "solve/dense.hpp"
 #include "study/theory/autodiff.hpp"
 
 namespace bathline {
@@ -105,8 +106,8 @@ std::optional<DoubledLagrangian::Paths> DoubledLagrangian::stationary(const Matr
     const VectorXd by_x = now.by_x.middleCols(1, inner).reshaped(), by_y = now.by_y.middleCols(1, inner).reshaped();
     const MatrixXd mean = 0.5 * (paths.x + paths.y);
     const MatrixXd matrix = forced_.impulse_jacobian(mean).block(n, n, inner * n, inner * n);
-    const VectorXd mean_update = matrix.partialPivLu().solve(0.5 * (by_x - by_y));
-    const VectorXd difference_update = matrix.transpose().partialPivLu().solve(by_x + by_y);
+    const VectorXd mean_update = Lu(matrix).solve(VectorXd(0.5 * (by_x - by_y)));
+    const VectorXd difference_update = Lu(matrix.transpose()).solve(VectorXd(by_x + by_y));
     if (!mean_update.allFinite() || !difference_update.allFinite()) return std::nullopt;
     paths.x.middleCols(1, inner) -= (mean_update + 0.5 * difference_update).reshaped(n, inner);
     paths.y.middleCols(1, inner) -= (mean_update - 0.5 * difference_update).reshaped(n, inner);

@@ -3,6 +3,7 @@
 #include "study/theory/forced_galerkin_path.hpp"
 
 #include "model/natural_lagrangian.hpp"
+#include "solve/dense.hpp"
 
 namespace bathline {
 
@@ -85,7 +86,7 @@ std::optional<MatrixXd> ForcedGalerkinPath::solve(const Impulses& impulses, Matr
     MatrixXd residual = impulses(nodes).middleCols(first, count);
     if (first == 0) residual.col(0) += p;
     const MatrixXd jacobian = impulse_jacobian(nodes).block(first * n, from * n, count * n, count * n);
-    const VectorXd update = jacobian.partialPivLu().solve(residual.reshaped());
+    const VectorXd update = Lu(jacobian).solve(VectorXd(residual.reshaped()));
     if (!update.allFinite()) return std::nullopt;
     nodes.middleCols(from, count) -= update.reshaped(n, count);
     // The convergence is quadratic: what remains after so small a correction is round-off.

@@ -4,6 +4,8 @@
 
 #include <limits>
 
+#include "solve/dense.hpp"
+
 namespace bathline {
 
 using Eigen::MatrixXd;
@@ -57,7 +59,7 @@ std::optional<VectorXd> ForcedLagrangian::solve(const VectorXd& q, const VectorX
     potential_->hessian(gamma_ * q + (1.0 - gamma_) * x, hessian);
     MatrixXd jacobian = h_ * gamma_ * (1.0 - gamma_) * hessian + gamma_ * damping_;
     jacobian.diagonal() += mass_ / h_;
-    const VectorXd update = jacobian.partialPivLu().solve(d1_with_force(q, x) + impulse);
+    const VectorXd update = Lu(jacobian).solve(VectorXd(d1_with_force(q, x) + impulse));
     const double size = update.norm(), scale = x.norm() + q.norm();
     if (!(size < std::numeric_limits<double>::infinity())) return std::nullopt;
     x += update;

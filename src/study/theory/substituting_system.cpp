@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "solve/dense.hpp"
+
 namespace bathline {
 
 using Eigen::Index;
@@ -35,8 +37,7 @@ SubstitutingSystem::SubstitutingSystem(const ParticleSystem& system, MatrixXd da
   system.potential->hessian(system.q0, stiffness_);
   left_ = block(-half_drift_, 0.5 * tau_ * stiffness_ + damping_);
   right_ = block(half_drift_, -0.5 * tau_ * stiffness_ + damping_);
-  solver_.compute(left_);
-  damped_matrix_ = solver_.solve(right_);
+  damped_matrix_ = Lu(left_).solve(right_);
   damped_defect_ = symplectic_defect(damped_matrix_).maxCoeff();
 }
 
@@ -50,7 +51,7 @@ MatrixXd SubstitutingSystem::block(const VectorXd& upper, const MatrixXd& lower)
 VectorXd SubstitutingSystem::damped_step(const VectorXd& q, const VectorXd& p) const {
   VectorXd z(2 * n_);
   z << q, p;
-  return solver_.solve(right_ * z);
+  return Lu(left_).solve(VectorXd(right_ * z));
 }
 
 SubstitutingSystem::Substitute SubstitutingSystem::substitute(const VectorXd& q, const VectorXd& p) const {
@@ -73,9 +74,9 @@ SubstitutingSystem::Substitute SubstitutingSystem::substitute(const VectorXd& q,
   half_kick.diagonal() += 0.5 * tau_ * result.stiffness;
   const MatrixXd left = block(-half_drift_, half_kick), right = block(half_drift_, -half_kick);
   if (!left.allFinite()) return result;
-  const Eigen::PartialPivLU<MatrixXd> solver(left);
+  const Lu solver(left);
   result.matrix = solver.solve(right);
-  const VectorXd conservative = solver.solve(right * z);
+  const VectorXd conservative = solver.solve(VectorXd(right * z));
   result.is_defined = result.matrix.allFinite() && conservative.allFinite();
   if (!result.is_defined) return result;
   result.defect = symplectic_defect(result.matrix).maxCoeff();

@@ -52,7 +52,6 @@ class SubstitutingSystem {
   Eigen::VectorXd half_drift_;  // tau M^-1 / 2
   Eigen::MatrixXd stiffness_, damping_;
   Eigen::MatrixXd left_, right_;  // left_ F1 = right_
-  Eigen::PartialPivLU<Eigen::MatrixXd> solver_;
   Eigen::MatrixXd damped_matrix_;
   double damped_defect_ = 0.0;
 };

@@ -16,10 +16,9 @@
 #include <cmath>
 #include <limits>
 
-#include <Eigen/Cholesky>
-
 #include "driver/resumable_tasks.hpp"
 #include "driver/trajectory_recorder.hpp"
+#include "solve/dense.hpp"
 #include "study/with_costates/control_problem.hpp"
 #include "study/with_costates/kinds.hpp"
 #include "study/with_costates/optimum_orders.hpp"
@@ -147,9 +146,8 @@ VectorXd control_of_costate(const ControlPlan& plan, const ParticleSystem& syste
   for (Index c = 0; c < count; ++c) {
     matrix.col(c) = slopes_at(VectorXd::Unit(count, c)) + right;
   }
-  const Eigen::LLT<Eigen::MatrixXd> factors(matrix);
-  if (factors.info() != Eigen::Success) return {};
-  VectorXd u = factors.solve(right);
+  if (!is_positive_definite(matrix)) return {};
+  VectorXd u = Lu(matrix).solve(right);
   constexpr double roundoff = 1e-9;
   const double scale = matrix.cwiseAbs().maxCoeff() * u.cwiseAbs().maxCoeff() + right.cwiseAbs().maxCoeff();
   if (!(slopes_at(u).cwiseAbs().maxCoeff() <= roundoff * scale)) return {};  // not quadratic

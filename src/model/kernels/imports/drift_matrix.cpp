@@ -143,7 +143,7 @@ std::vector<NoiseTemperature> noise_temperatures(const MatrixXd& a, const Matrix
   std::vector<NoiseTemperature> result;
   for (double w = 1e-6 * largest; w < 1e3 * largest; w *= 1.25) {
     // Row p of (A + iw)^-1, by which both are multiplied: its real part and its imaginary part.
-    const Eigen::RowVectorXd inverse = (square + w * w * MatrixXd::Identity(n, n)).inverse().row(0);
+    const Eigen::RowVectorXd inverse = bathline::inverse(square + w * w * MatrixXd::Identity(n, n)).row(0);
     const Eigen::RowVectorXd real = inverse * a, imaginary = -w * inverse;
     if (std::abs(real[0]) < 1e-9 * std::abs(imaginary[0])) continue;
     result.push_back(

@@ -36,6 +36,7 @@ class Bathline(CMakePackage):
     depends_on("fmt@9:")
     depends_on("spdlog@1.4:")
     depends_on("sleef")
+    depends_on("lapack")
     depends_on("random123")
     depends_on("googletest+gmock", type="test")
 
