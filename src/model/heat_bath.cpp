@@ -3,7 +3,7 @@
 
 #include "model/environment_catalogue.hpp"
 #include "model/discrete_spectrum.hpp"
-#include "model/oscillator_bath/oscillator_bath.hpp"
+#include "model/modes/oscillator_bath.hpp"
 #include "model/table_file.hpp"
 
 namespace bathline {

@@ -2,7 +2,7 @@
 #include "steppers/stepper.hpp"
 #include "bench_world.hpp"
 #include "methods/method.hpp"
-#include "model/oscillator_bath/oscillator_bath.hpp"
+#include "model/modes/oscillator_bath.hpp"
 #include "quartic_potential.hpp"
 
 namespace bathline::bath_bench {

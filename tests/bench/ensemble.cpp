@@ -10,7 +10,7 @@
 #include "line_systems.hpp"
 #include "model/potentials/catalogue.hpp"
 #include "model/potentials/pair_potential_sum.hpp"
-#include "model/oscillator_bath/oscillator_bath.hpp"
+#include "model/modes/oscillator_bath.hpp"
 #include "quartic_potential.hpp"
 
 namespace bathline::ensemble_bench {

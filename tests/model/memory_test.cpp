@@ -12,7 +12,7 @@
 #include "model/environment_catalogue.hpp"
 #include "model/memory/prony_memory.hpp"
 #include "model/problem.hpp"
-#include "model/oscillator_bath/oscillator_bath.hpp"
+#include "model/modes/oscillator_bath.hpp"
 #include "particle_in_well.hpp"
 #include "petsc_world.hpp"
 

@@ -9,7 +9,7 @@
 #include "method_cases.hpp"
 #include "model/line/line.hpp"
 #include "model/discrete_spectrum.hpp"
-#include "model/oscillator_bath/oscillator_bath.hpp"
+#include "model/modes/oscillator_bath.hpp"
 #include "on_rank_zero.hpp"
 #include "petsc_options.hpp"
 #include "petsc_world.hpp"

@@ -6,7 +6,7 @@
 
 #include "model/certified.hpp"
 #include "model/line/line.hpp"
-#include "model/oscillator_bath/oscillator_bath.hpp"
+#include "model/modes/oscillator_bath.hpp"
 
 namespace bathline {
 

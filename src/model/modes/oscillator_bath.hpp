@@ -6,31 +6,22 @@
 // gamma(t) = sum_j k_j cos(omega_j t), farshi2018, eq. (36).
 #pragma once
 
-#include "model/oscillator_bath/state.hpp"
+#include "model/discrete_spectrum.hpp"
+#include "model/modes/environment.hpp"
 
 namespace bathline {
 
-class OscillatorBath : public Environment {
+class OscillatorBath : public ModesEnvironment {
  public:
-  /// `temperature` is kT of the start, J; `steps_per_pass` steps of an explicit scheme are taken in one pass over the
-  /// oscillators. @note Collective.
+  /// `temperature` is kT of the start, J; `steps_per_pass` steps of a splitting are taken in one pass over the
+  /// oscillators.
   OscillatorBath(std::string name, Attachment attachment, DiscreteSpectrum spectrum, double temperature,
                  const Communicator& communicator, int steps_per_pass = 32);
 
-  std::int64_t bytes(const Scheme& scheme) const override;
   /// Beyond `limit` oscillators the limit/2 highest remain single; the others are lumped into groups, each with the
   /// highest frequency of its members.
   LumpedNetwork assemble(std::int64_t limit) const override;
   std::optional<AnalyticKernel> analytic_kernel(std::span<const double> times) const override;
-
-  void prepare(const RngKey& key) override;
-  std::vector<StateField> fields() override;
-  void fields_changed() override { state_.refresh_pull(); }
-  EnvironmentEnergy energy(std::span<const double> head) override;
-  void force(std::span<const double> head, std::span<double> force) const override;
-
-  std::unique_ptr<ExplicitEnvironmentStepper> explicit_stepper(const ExplicitScheme& scheme, double h) override;
-  std::unique_ptr<ImplicitEnvironmentStepper> implicit_stepper(const PartitionedRungeKutta& scheme, double h) override;
 
  private:
   EnvironmentProperties describe() const override;
@@ -39,9 +30,7 @@ class OscillatorBath : public Environment {
   template <class Add>
   std::vector<double> sum_over_oscillators(std::span<const double> times, std::size_t width, Add add) const;
 
-  OscillatorBathState state_;
-  double temperature_;
-  int steps_per_pass_;
+  DiscreteSpectrum spectrum_;
 };
 
 }  // namespace bathline

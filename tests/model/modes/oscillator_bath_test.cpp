@@ -1,5 +1,5 @@
 // The oscillator bath with moving heads and particles, against plain loops, dense matrices and formulas.
-#include "model/oscillator_bath/oscillator_bath.hpp"
+#include "model/modes/oscillator_bath.hpp"
 
 #include <gtest/gtest.h>
 
