@@ -686,6 +686,15 @@ class MemoryTest(MistakeTest):
                 self.assertEqual(code, 2, text)
                 self.assertIn("GiB on a rank that has", text)
 
+    def test_what_studies_keep_for_every_record_counts(self):
+        for study in ("memory-kernel", "energy", "reduction"):
+            for ranks in (1, 2):
+                with self.subTest(study=study, ranks=ranks):
+                    recipe = changed(OSCILLATOR, time={"steps": 300000000}, study={"kind": study})
+                    code, text = self.limited(recipe, "check", ranks=ranks)
+                    self.assertEqual(code, 2, text)
+                    self.assertRegex(text, r"recipe\.toml:\d+:\d+: .*records.* on a (rank|node) with")
+
     def test_an_allocation_that_fails_ends_all_ranks(self):
         many = 30000
         recipe = changed(
