@@ -243,7 +243,7 @@ double rate_of(const Eigen::MatrixXd& system, const Eigen::VectorXd& mass) {
 /// have the condition numbers of the split ones. Source: golub2013, section 7.2.2.
 template <class Growth>
 bool certainly_grows(const Eigen::MatrixXd& matrix, Growth growth) {
-  constexpr double safety = 100.0;
+  constexpr double safety = 100.0, ill_conditioned = 1e3;
   if (!matrix.allFinite()) return true;
   const RealEigen eigen = real_eigen(matrix);
   const Eigen::MatrixXd left = eigen.vectors.fullPivLu().inverse();
@@ -257,7 +257,7 @@ bool certainly_grows(const Eigen::MatrixXd& matrix, Growth growth) {
     double uncertainty = round_off * condition;
     const Eigen::Index n = matrix.rows();
     const double size = (matrix - eigen.values[i].real() * Eigen::MatrixXd::Identity(n, n)).norm();
-    for (Eigen::Index m = 2; m <= n; ++m) {
+    for (Eigen::Index m = 2; m <= n && condition > ill_conditioned; ++m) {
       const double radius = size * std::pow(round_off / size, 1.0 / static_cast<double>(m));
       if (((eigen.values.array() - eigen.values[i]).abs() <= radius).count() >= m) {
         uncertainty = std::max(uncertainty, radius);
