@@ -42,7 +42,7 @@ class SnesSolver {
   static bool is_requested();
 
   /// A small dense system on one rank, whose linear solver has the prefix `-particles_`. It is used only where PETSc's
-  /// options request it, as `NewtonSolver` does the same in a fraction of the time. Not collective.
+  /// options request it, as `StageSolver` does the same in a fraction of the time. Not collective.
   SnesSolver(int size, Residual residual, Jacobian jacobian);
   /// A system with `size` numbers on this rank. The linear solver (`-ksp_...`, `-pc_...`) is by default `-ksp_type
   /// preonly -pc_type bathline`: the elimination by which the equations solve their linear systems. Throws SolverError

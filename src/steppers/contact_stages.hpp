@@ -21,6 +21,7 @@ class ContactStages {
   using Index = Eigen::Index;
   using VectorXd = Eigen::VectorXd;
   using MatrixXd = Eigen::MatrixXd;
+  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
  public:
   /// For `n` coordinates.
@@ -94,7 +95,7 @@ class ContactStages {
     d2l_dz2_[stage] = hessian(2 * n, 2 * n);
   }
   /// The derivatives of all equations by z and l, and those of the equations above by the stage velocities.
-  void linearise(Eigen::Ref<MatrixXd> jacobian) const;
+  void linearise(Eigen::Ref<RowMajor> jacobian) const;
 
   /// The change of z in a step, and l+ = 1/sigma.
   double action_increment() const { return h_ * b_.dot(lagrangian_); }
@@ -117,7 +118,7 @@ class ContactStages {
   MatrixXd dl_dq_, momentum_, force_, d2l_dqdz_, d2l_dvdz_;  // a column for each stage
 };
 
-inline void ContactStages::linearise(Eigen::Ref<MatrixXd> jacobian) const {
+inline void ContactStages::linearise(Eigen::Ref<RowMajor> jacobian) const {
   const Index n = dl_dq_.rows(), s = b_.size(), z = n * s, l = z + s;
   for (Index j = 0; j < s; ++j) {
     for (Index i = 0; i < s; ++i) {

@@ -13,7 +13,7 @@
 #include "model/line/implicit/nonlinear_stages.hpp"
 #include "steppers/newton_failure.hpp"
 #include "steppers/ornstein_uhlenbeck.hpp"
-#include "steppers/particle_stages.hpp"
+#include "steppers/stages.hpp"
 #include "steppers/stepper.hpp"
 #include "steppers/transposed/recorded_path.hpp"
 #include "solve/dense.hpp"
@@ -104,8 +104,8 @@ class ImplicitStepper final : public Stepper {
   Index unknowns_;  // n_ times the stages
   VectorXd nodes_;
   std::vector<std::unique_ptr<ImplicitEnvironmentStepper>> environment_steppers_;
-  std::unique_ptr<OrnsteinUhlenbeck> ou_;      // on rank 0, of a scheme with `ou_outside`
-  std::unique_ptr<ParticleStages> particles_;  // on rank 0
+  std::unique_ptr<OrnsteinUhlenbeck> ou_;   // on rank 0, of a scheme with `ou_outside`
+  std::unique_ptr<StageSolver> particles_;  // on rank 0
   std::vector<NonlinearHead> lines_;
   int block_ = 64;  // steps of a block, 0 where every step needs all ranks
   StageForces environment_forces_;
@@ -147,7 +147,7 @@ ImplicitStepper::ImplicitStepper(const PartitionedRungeKutta& scheme, Problem& p
   if (!heads_.empty()) inverse_ = pseudo_inverse(h * scheme.a);
   if (problem.communicator().is_root()) {
     if (scheme.ou_outside) ou_ = std::make_unique<OrnsteinUhlenbeck>(problem, 0.5 * h);
-    particles_ = make_particle_stages(scheme, problem, h);
+    particles_ = std::make_unique<StageSolver>(scheme, problem, h);
   }
 }
 

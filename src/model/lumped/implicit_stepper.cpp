@@ -17,7 +17,7 @@
 #include <Eigen/LU>
 
 #include "model/lumped/stepper.hpp"
-#include "solve/sparse_lu.hpp"
+#include "solve/banded_lu.hpp"
 
 namespace bathline {
 
@@ -211,7 +211,7 @@ class LumpedImplicitStepper final : public ImplicitEnvironmentStepper {
       }
     }
     if (is_coupled) {
-      equations_.factor(matrix);
+      equations_ = BandedLu(matrix);
       return;
     }
     for (Eigen::Index site = 0; site < sites_; ++site) {
@@ -221,7 +221,7 @@ class LumpedImplicitStepper final : public ImplicitEnvironmentStepper {
 
   void solve(Eigen::VectorXd& right) const {
     if (single_sites_.empty()) {
-      right = equations_.solve(right);
+      equations_.solve(right.data());
       return;
     }
     for (Eigen::Index site = 0; site < sites_; ++site) {
@@ -284,7 +284,7 @@ class LumpedImplicitStepper final : public ImplicitEnvironmentStepper {
   Eigen::VectorXd rates_;                  // dashpot/m, likewise
   Eigen::VectorXd to_ground_;              // stiffness of the springs to the ground, by site
   Eigen::VectorXd noise_velocity_, noise_force_;  // the noise of one stage
-  SparseLu equations_;                            // unless the sites are solved one by one
+  BandedLu equations_;                            // unless the sites are solved one by one
   std::vector<SingleSite> single_sites_;
   Eigen::MatrixXd response_;  // of the unknowns to a displacement of the head by 1 at each stage
   Eigen::MatrixXd damping_;

@@ -11,7 +11,7 @@
 #include "model/formula/force.hpp"
 #include "model/formula/observables.hpp"
 #include "model/formula/phase_function.hpp"
-#include "solve/sparse_lu.hpp"
+#include "solve/banded_lu.hpp"
 #include "text/printable_text.hpp"
 #include "text/spelling.hpp"
 
@@ -114,9 +114,9 @@ Eigen::VectorXd SplineBasis::interpolate(const Eigen::VectorXd& values) const {
   }
   Eigen::SparseMatrix<double> matrix(size(), size());
   matrix.setFromTriplets(entries.begin(), entries.end());
-  SparseLu solver;
-  solver.factor(matrix);
-  return solver.solve(values);
+  Eigen::VectorXd solution = values;
+  BandedLu(matrix).solve(solution.data());
+  return solution;
 }
 
 double Control::value(double t, Side side) const { return sum_of(basis.at(t, side), numbers); }

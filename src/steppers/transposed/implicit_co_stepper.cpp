@@ -7,10 +7,10 @@
 // with the B_i as unknowns: the environments, under the reversed pair, are eliminated as in any other step. A magnetic
 // field, which is weighted with the mean of both matrices in the stages, adds its transpose to M B_i.
 // Tested by tests/costates/costates_test.cpp.
+#include <Eigen/LU>
 #include <algorithm>
 
 #include "model/gyration.hpp"
-#include "solve/newton_solver.hpp"
 #include "steppers/transposed/co_stepper.hpp"
 
 namespace bathline {
@@ -20,6 +20,12 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
+
+/// A matrix on the stack if its maximal size is known at compile time. Eigen requires row vectors to be row-major.
+template <int Rows, int Columns, int MaxRows, int MaxColumns>
+using BoundedMatrix =
+    Eigen::Matrix<double, Rows, Columns, MaxRows == 1 && MaxColumns != 1 ? Eigen::RowMajor : Eigen::ColMajor, MaxRows,
+                  MaxColumns>;
 
 /// Of N degrees of freedom and S stages; where both are Dynamic, at most MaxN and MaxS of them, or any number.
 template <int N, int S, int MaxN = N, int MaxS = S>
@@ -46,7 +52,7 @@ class ImplicitCoStepper final : public CoStepper {
         points_(run),
         forces_(run.problem),
         is_end_free_(run.is_end_free),
-        factored_(Lu::matrix(n_ * stages_)) {
+        factored_(System::Zero(n_ * stages_, n_ * stages_)) {
     const auto transposed = [&](const MatrixXd& matrix) {
       return MatrixXd(b_.cwiseInverse().asDiagonal() * matrix.transpose() * b_.asDiagonal());
     };
@@ -96,8 +102,6 @@ class ImplicitCoStepper final : public CoStepper {
   }
 
  private:
-  using Lu = DenseLu<size, max_size>;
-
   /// A step that needs all ranks.
   std::optional<Failure> step_together(Costate& costate) {
     if (!condense(costate)) return Failure{step_, 0.0, failure_};
@@ -182,7 +186,7 @@ class ImplicitCoStepper final : public CoStepper {
     }
     if (matrix_ != factored_) {
       factored_ = matrix_;
-      solver_.factor(matrix_);
+      solver_.compute(matrix_);
     }
     solution_ = solver_.solve(right_);
     right_.noalias() = by_b_.lazyProduct(solution_);
@@ -244,7 +248,7 @@ class ImplicitCoStepper final : public CoStepper {
   Stages constant_;
   System by_b_, matrix_, factored_;
   Unknowns right_, solution_;
-  Lu solver_;
+  Eigen::PartialPivLU<System> solver_;
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 // The stages of particles in implicit steps: all solvers of their equations give the same path.
 #include <gtest/gtest.h>
 
-#include "steppers/particle_stages.hpp"
+#include "steppers/stages.hpp"
 #include "steppers/stepper.hpp"
 #include "method_cases.hpp"
 #include "model/potentials/catalogue.hpp"
@@ -12,7 +12,7 @@
 #include "scene.hpp"
 #include "self_world.hpp"
 
-namespace bathline::particle_stages_test {
+namespace bathline::stages_test {
 namespace {
 
 std::shared_ptr<const PairPotential> separation(const char* kind,
@@ -86,7 +86,7 @@ End end_of(const Scene& scene, const std::string& method, double h, int steps) {
 
 // PETSc solves the same equations with a matrix of all unknowns, to round-off in the residual. The errors add up over
 // the steps, at most linearly in the short time here, in which neighbouring paths do not diverge.
-TEST(ParticleStages, OwnSolversAndPetscGiveTheSamePath) {
+TEST(Stages, OwnSolversAndPetscGiveTheSamePath) {
   constexpr int steps = 40;
   const std::pair<const char*, Scene> scenes[] = {{"trimer", trimer()},
                                                   {"two particles", damped(chain(2, false))},
@@ -114,7 +114,7 @@ TEST(ParticleStages, OwnSolversAndPetscGiveTheSamePath) {
 }
 
 // The factors of linear equations are stored, but only as long as the environments respond as before.
-TEST(ParticleStages, StoredFactorsBelongToOneResponse) {
+TEST(Stages, StoredFactorsBelongToOneResponse) {
   RandomNumbers random(31);
   Scene scene;
   scene.system = random_particles(2, 1, random);
@@ -123,15 +123,15 @@ TEST(ParticleStages, StoredFactorsBelongToOneResponse) {
   const auto scheme = std::get<PartitionedRungeKutta>(method_case("gauss(stages=2)").scheme);
   constexpr double h = 0.3;
   Problem problem = make_problem(scene, self_world()), fresh = make_problem(scene, self_world());
-  const std::unique_ptr<ParticleStages> stages = make_particle_stages(scheme, problem, h);
+  StageSolver stages(scheme, problem, h);
   StageForces forces{Eigen::VectorXd::Constant(4, 0.4), 0.5 * Eigen::MatrixXd::Identity(4, 4)};
   Eigen::VectorXd velocities(4);
-  EXPECT_TRUE(stages->step(forces, velocities).converged);
+  EXPECT_TRUE(stages.step(forces, velocities).converged);
   fresh.q = problem.q;
   fresh.p = problem.p;
   forces.damping *= 3.0;
-  EXPECT_TRUE(stages->step(forces, velocities).converged);
-  EXPECT_TRUE(make_particle_stages(scheme, fresh, h)->step(forces, velocities).converged);
+  EXPECT_TRUE(stages.step(forces, velocities).converged);
+  EXPECT_TRUE(StageSolver(scheme, fresh, h).step(forces, velocities).converged);
   const double tolerance = 10.0 * std::numeric_limits<double>::epsilon();
   EXPECT_LE((problem.q - fresh.q).norm(), tolerance * fresh.q.norm());
   EXPECT_LE((problem.p - fresh.p).norm(), tolerance * fresh.p.norm());
@@ -140,7 +140,7 @@ TEST(ParticleStages, StoredFactorsBelongToOneResponse) {
 // The energy of a symplectic method drifts if the errors of its solver always have the same sign. Gauss methods
 // conserve the energy of linear motion; the nonlinear term of these springs is negligible, but the solver treats them
 // as nonlinear.
-TEST(ParticleStages, EnergiesDoNotDriftBySolverErrors) {
+TEST(Stages, EnergiesDoNotDriftBySolverErrors) {
   constexpr int steps = 40'000;
   for (const double h : {0.05, 0.1, 0.2}) {
     Problem problem = make_problem(chain(9, false, 0.0, 1e-200), self_world());
@@ -154,7 +154,7 @@ TEST(ParticleStages, EnergiesDoNotDriftBySolverErrors) {
 }
 
 // The same for linear equations, in steps that are short for the forces and in steps that are long for them.
-TEST(ParticleStages, EnergiesOfLinearMotionDoNotDrift) {
+TEST(Stages, EnergiesOfLinearMotionDoNotDrift) {
   constexpr int steps = 40'000;
   for (const double h : {0.1, 0.3, 3.0, 30.0}) {
     Problem problem = make_problem(linear(), self_world());
@@ -167,4 +167,4 @@ TEST(ParticleStages, EnergiesOfLinearMotionDoNotDrift) {
 }
 
 }  // namespace
-}  // namespace bathline::particle_stages_test
+}  // namespace bathline::stages_test
