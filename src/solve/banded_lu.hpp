@@ -2,6 +2,8 @@
 #pragma once
 
 #include <Eigen/SparseCore>
+#include <algorithm>
+#include <cstddef>
 #include <utility>
 #include <vector>
 

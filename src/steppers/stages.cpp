@@ -271,7 +271,6 @@ void StageSolver::evaluate() {
 }
 
 void StageSolver::add_lagrangian(int stage) {
-  const Moment at = moment(stage);
   const int first = stage * n_;
   set_point(stage);
   lagrangian_->gradient(point_.data(), gradient_.data());
