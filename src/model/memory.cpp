@@ -198,10 +198,10 @@ EnvironmentKind memory_environment_kind() {
        .parameters = std::move(parameters),
        .notes =
            "A Prony series represents the damper D = sum_j stiffness_j rate_j / (rate_j^2 + frequency_j^2), unless a "
-           "term has neither rate nor frequency: that is a spring. Where terms decay, splittings, and `lobatto` "
-           "with more than two stages, apply the decay exactly in half steps before and after those of the particles: "
-           "they then have order 2 at most, and compositions with negative substeps are refused. The energy that the "
-           "terms have dissipated is in the ledger. At a positive temperature every term has noise and starts "
+           "term has neither rate nor frequency: that is a spring. Where terms decay, splittings apply the decay "
+           "exactly in half steps before and after those of the particles: they then have order 2 at most, and "
+           "compositions with negative substeps are refused, as is `lobatto` with more than two stages. The energy "
+           "that the terms have dissipated is in the ledger. At a positive temperature every term has noise and starts "
            "from its Gibbs distribution: the force on a clamped particle has the autocorrelation kT gamma(t). With a "
            "`kT` "
            "that depends on t every term has a reservoir of its own at that temperature, which is a choice: other "

@@ -31,8 +31,8 @@ class LumpedImplicitStepper final : public ImplicitEnvironmentStepper {
         h_(h),
         sites_(environment.inverse_mass().size()),
         stages_(scheme.stages()),
-        splits_decay_(environment.applies_decay_apart(scheme)),
-        has_stages_(!splits_decay_ || !environment.exact_flow_is_complete()),
+        splits_noise_(environment.is_noisy() && stages_ > 1),
+        has_stages_(!splits_noise_ || !environment.exact_flow_is_complete()),
         mobilities_(environment.mobilities()),
         dashpots_(environment.dashpots()),
         rates_(dashpots_.cwiseProduct(environment.inverse_mass())),
@@ -40,7 +40,7 @@ class LumpedImplicitStepper final : public ImplicitEnvironmentStepper {
         noise_velocity_(Eigen::VectorXd::Zero(sites_)),
         noise_force_(noise_velocity_),
         response_(2 * sites_ * stages_, stages_) {
-    if (splits_decay_) mobilities_ = dashpots_ = rates_ = noise_velocity_;
+    if (splits_noise_) mobilities_ = dashpots_ = rates_ = noise_velocity_;
     factorise(matrix());
     Eigen::VectorXd right(response_.rows());
     for (Eigen::Index i = 0; i < stages_; ++i) {
@@ -62,7 +62,7 @@ class LumpedImplicitStepper final : public ImplicitEnvironmentStepper {
   int max_block_steps() const override { return lumped_max_block_steps; }
   bool condense(std::span<const double> head, StageResponse& response) override {
     x_.assign(head.begin(), head.end());
-    if (splits_decay_) apply_exact_flow(0);
+    if (splits_noise_) apply_exact_flow(0);
     response.damping = damping_;
     response.constant.resize(stages_, static_cast<Eigen::Index>(x_.size()));
     clamped_.resize(environment_.axes().size());
@@ -78,7 +78,7 @@ class LumpedImplicitStepper final : public ImplicitEnvironmentStepper {
       if (has_stages_) advance_sites(axis, scheme_.a * hv);
       x_[axis] += scheme_.b.dot(hv);
     }
-    if (splits_decay_) apply_exact_flow(1);
+    if (splits_noise_) apply_exact_flow(1);
     environment_.end_step();
   }
 
@@ -116,7 +116,7 @@ class LumpedImplicitStepper final : public ImplicitEnvironmentStepper {
     }
   }
 
-  bool has_noise_within() const { return environment_.is_noisy() && !splits_decay_; }
+  bool has_noise_within() const { return environment_.is_noisy() && !splits_noise_; }
   /// Sets the velocities and forces that are the noise of the step.
   void set_noise(std::size_t axis) {
     if (!has_noise_within()) return;
@@ -278,9 +278,9 @@ class LumpedImplicitStepper final : public ImplicitEnvironmentStepper {
   PartitionedRungeKutta scheme_;
   double h_;
   Eigen::Index sites_, stages_;
-  bool splits_decay_;                      // whether decay and noise are applied before and after the stages
+  bool splits_noise_;                      // whether decay and noise are applied before and after the stages
   bool has_stages_;                        // whether the sites have stages, or the exact flow is all of their motion
-  Eigen::VectorXd mobilities_, dashpots_;  // those of the stages, zero if splits_decay_
+  Eigen::VectorXd mobilities_, dashpots_;  // those of the stages, zero if splits_noise_
   Eigen::VectorXd rates_;                  // dashpot/m, likewise
   Eigen::VectorXd to_ground_;              // stiffness of the springs to the ground, by site
   Eigen::VectorXd noise_velocity_, noise_force_;  // the noise of one stage

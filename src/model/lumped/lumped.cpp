@@ -113,13 +113,20 @@ std::optional<std::string> LumpedEnvironment::own_unsupported_reason(const Schem
     return "it gives positions and momenta different weights within a step, so that no noise of `" + name() +
            "` balances its memory, unless gamma is 0, 0.5 or 1";
   }
-  if (stages != nullptr && applies_decay_apart(*stages) && !mobilities_.isZero(0.0) && !exact_flow_is_complete()) {
-    return "it applies the exact decay before and after its stages, which needs an inertia at every node, and some "
-           "nodes of `" +
+  if (is_noisy() && stages != nullptr && stages->stages() > 1 && !mobilities_.isZero(0.0) &&
+      !exact_flow_is_complete()) {
+    return "it applies the exact decay with its noise before and after its stages, which needs an inertia at every "
+           "node, and some nodes of `" +
            name() + "` are massless";
   }
   if (stages != nullptr && nonlinear_springs_) {
     return "an implicit scheme eliminates the equations of the sites, and those of `" + name() + "` are not linear";
+  }
+  if (stages != nullptr && decays && !is_noisy() && stages->stages() > 2 && stages->a != stages->a_hat) {
+    // With noise its exact flow is apart from the stages: averages keep their order (tests/model/memory), paths would
+    // not.
+    return "it has different matrices for positions and momenta, and the decaying variables of `" + name() +
+           "` are neither; without noise paths would lose its order";
   }
   return std::nullopt;
 }

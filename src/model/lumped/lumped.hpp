@@ -74,13 +74,6 @@ class LumpedEnvironment : public Environment, public Noisy {
   // For the steppers.
   double temperature() const { return temperature_; }
   bool is_noisy() const { return temperature_ > 0.0 && properties().loses_energy; }
-  /// Whether stages leave out decay and noise, whose exact flow is applied for half a step before and after them: with
-  /// noise at several stages, and where positions and momenta have different tableaus, as the decaying variables are
-  /// neither. Trajectories then have order 2.
-  bool applies_decay_apart(const PartitionedRungeKutta& stages) const {
-    return stages.stages() > 1 &&
-           (is_noisy() || (properties().loses_energy && stages.stages() > 2 && stages.a != stages.a_hat));
-  }
   /// The random numbers of draw 0 or 1 of the current step, in the order of `apply_exact_flow`. They are for the noise
   /// at the temperature of the start; where that depends on the time, they are scaled for the part of a step of h whose
   /// middle is this fraction of it. Where a draw has several parts, each has numbers of its own.

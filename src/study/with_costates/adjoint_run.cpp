@@ -414,10 +414,6 @@ std::string why_no_co_run(const Environment& environment, const Scheme& backward
       dynamic_cast<const LumpedEnvironment*>(&environment) == nullptr) {
     return "has dashpots at its sites, as at a matched end, which costates do not support";
   }
-  const auto* lumped = dynamic_cast<const LumpedEnvironment*>(&environment);
-  const auto* stages = std::get_if<PartitionedRungeKutta>(&backwards);
-  if (lumped != nullptr && stages != nullptr && lumped->applies_decay_apart(*stages))
-    return "has its decay before and after the stages of this method, which costates do not support; take `gauss`";
   if (const auto reason = environment.unsupported_reason(backwards)) return "cannot be run backwards: " + *reason;
   return "";
 }
