@@ -66,8 +66,7 @@ std::int64_t memory_resident_sites() {
 int main(int argc, char** argv) {
   bathline::flush_subnormals();
   const bathline::MpiSession session;
-  bathline::PetscSession petsc(session.world(), {});
-  petsc.start();
+  bathline::PetscSession::start(session.world());
   bathline::world = &session.world();
   if (!session.world().is_root()) {
     // One file is written, by rank 0.
