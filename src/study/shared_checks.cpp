@@ -26,10 +26,11 @@ void check_needs(const StudyNeeds& needs, const Recipe& recipe, const Experiment
                                     name, study));
   }
   if (needs.linear_system && !system.lagrangian && !system.potential->is_quadratic()) {
-    mistakes.add(recipe.study.where("kind"),
-                 study +
-                     " needs a linear system at rest in the origin, V = q^T K q / 2 without other terms; count "
-                     "positions from the equilibrium if a uniform field shifts it");
+    mistakes.add(
+        recipe.study.where("kind"),
+        study +
+            " needs a linear system, but the potential of this one is not quadratic around the origin, V = q^T K q / 2 "
+            "without other terms; count positions from the equilibrium if a uniform field shifts it");
   }
   for (const Case& this_case : experiment.cases()) {
     if (!needs.linear_couplings || (!this_case.closed && experiment.system().damping)) continue;
