@@ -194,17 +194,18 @@ TEST(MpiCovariance, HeatIsThatOfTheLedgerOfTheMethod) {
 
 // The same of a warm semi-infinite line, which is no matrix of sites, and a damper. What the slow motions of the chain
 // leave to each after the computed steps is extrapolated as that of one of them.
-TEST(MpiCovariance, HeatOfASemiInfiniteLineIsThatOfItsLedger) {
+TEST(Covariance, HeatOfASemiInfiniteLineIsThatOfItsLedger) {
   const auto heat_at = [](double kT, const std::string& method) {
     const RunStudy run(
-        recipe("start = \"given\"\n[[environments]]\nname = \"line\"\nkind = \"spring-mass-line\"\n"
-               "attach = 0\nsites = \"infinite\"\nM = 0.3\nlambda = 0.5\nkT = 1.0\n"
-               "[[environments]]\nname = \"damper\"\nkind = \"damper\"\nattach = 6\ndamping = 0.4\nkT = " +
-                   std::to_string(kT) + "\n",
-               method + "\non = \"closed\"\n"));
+        "title = \"t\"\n[system]\nkind = \"linear\"\nM = [1.0, 1.0]\nK = [[2.0, -1.0], [-1.0, 2.0]]\nq0 = [0.0, 0.0]\n"
+        "v0 = [0.0, 0.0]\n[[environments]]\nname = \"line\"\nkind = \"spring-mass-line\"\nattach = 0\n"
+        "sites = \"infinite\"\nM = 0.3\nlambda = 0.5\nkT = 1.0\n[[environments]]\nname = \"damper\"\n"
+        "kind = \"damper\"\nattach = 1\ndamping = 0.4\nkT = " +
+        std::to_string(kT) + "\n[time]\nstep = 0.3\nend = 3.0\n[[integrators]]\nname = \"run\"\non = \"closed\"\n" +
+        method + "\n[study]\nkind = \"covariance\"\n");
     return run.values("covariance/run/heat_by_environment");
   };
-  for (const char* method : {"method = \"midpoint\"", "method = \"gjf\"", "method = \"gamma\"\ngamma = 0.0"}) {
+  for (const char* method : {"method = \"midpoint\"", "method = \"gjf\""}) {
     SCOPED_TRACE(method);
     for (const double heat : heat_at(1.0, method)) EXPECT_NEAR(heat, 0.0, 1e-5);
     const std::vector<double> heat = heat_at(3.0, method);

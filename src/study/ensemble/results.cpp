@@ -175,9 +175,9 @@ class Group {
       for (const double value : values)
         variance_of_squares += std::pow((value - mean.mean[0]) * (value - mean.mean[0]) - variance, 2) / (n - 1.0);
       out_.number(name + "_variance", squared(quantity.units), "variance of " + name + " at the end over realisations",
-                  variance);
+                  variance, true);
       out_.number(name + "_variance_error", squared(quantity.units), "standard error of the variance of " + name,
-                  std::sqrt(variance_of_squares / n));
+                  std::sqrt(variance_of_squares / n), true);
     }
     if (quantity.bins && quantity.expected) write_expected(quantity, estimates_.at(name + "_density"));
   }
@@ -241,16 +241,16 @@ class Group {
     out_.array(name + "_survival_error", "1", "standard error of the survival", {columns_.time}, error);
     out_.number(name + "_fraction", "1", "fraction of the realisations with a " + name + " before the end",
                 static_cast<double>(sorted.size()) / n);
-    out_.number(name + "_fraction_error", "1", "standard error of that fraction", error.back());
+    out_.number(name + "_fraction_error", "1", "standard error of that fraction", error.back(), true);
     out_.number(name + "_mean", "s",
                 "mean time since burn-in until the first " + name +
                     ": waiting time of all realisations over the number of passages, infinite without any",
-                mean_time);
-    out_.number(name + "_mean_error", "s", "standard error of the mean time until the first " + name, mean_error);
+                mean_time, true);
+    out_.number(name + "_mean_error", "s", "standard error of the mean time until the first " + name, mean_error, true);
     out_.number(name + "_count", "1", "realisations with a " + name + " since burn-in", count);
-    out_.number(name + "_rate", "1/s", "rate of the first " + name, count / waited);
+    out_.number(name + "_rate", "1/s", "rate of the first " + name, count / waited, true);
     out_.number(name + "_rate_error", "1/s", "standard error of the rate of the first " + name,
-                std::sqrt(std::max(count, 1.0)) / waited);
+                std::sqrt(std::max(count, 1.0)) / waited, true);
   }
 
   std::vector<double> write_per_realisation(const std::string& name, const std::string& units,
