@@ -55,7 +55,8 @@ ExponentialTerms exponential_terms(const Eigen::RowVectorXd& row, const MatrixXd
   const VectorXd schur_column = u.transpose() * column, sizes = eigenvalues(t).cwiseAbs();
   std::vector<std::pair<double, double>> exact;  // a time and the sum
   for (double time = 1e-2 / a.norm(); time < 1e4 / a.norm(); time *= 2.0) {
-    exact.emplace_back(time, row.dot(matrix_exponential(-time * a) * column));
+    const double sum = row.dot(matrix_exponential(-time * a) * column);
+    if (std::isfinite(sum)) exact.emplace_back(time, sum);  // else it grows beyond all numbers
   }
   ExponentialTerms best{
       .terms = {}, .size = row.norm() * column.norm(), .error = std::numeric_limits<double>::infinity()};

@@ -21,9 +21,10 @@ void check_needs(const StudyNeeds& needs, const Recipe& recipe, const Experiment
     for (const char* key : {"force", "drive", "drive_file", "magnetic_field"}) {
       if (recipe.system.has(key)) where = recipe.system.where(key), name = key;
     }
-    mistakes.add(where, fmt::format("{}: {} supports no force beside the potential and the damping matrix, neither "
-                                    "internal nor external",
-                                    name, study));
+    mistakes.add(where,
+                 fmt::format("{}: {} supports no external forces, nor internal ones beside the potential and the "
+                             "damping matrix",
+                             name, study));
   }
   if (needs.linear_system && !system.lagrangian && !system.potential->is_quadratic()) {
     mistakes.add(

@@ -115,12 +115,8 @@ class Infinite(FolderTest):
         line = {key: value for key, value in LINE.items() if key != "attach"} | {"couple": "x + x^2/10"}
         system = {"kind": "single-oscillator", "m": 1.0, "k": 1.0, "q0": [1.0], "v0": [0.5]}
         methods = [{"method": "lobatto", "stages": 2}, {"method": "stoermer-verlet"}]
-        recipe = changed(
-            PLANET,
-            system=system,
-            environments=[line],
-            integrators=[method | {"on": "closed", "name": method["method"]} for method in methods],
-        )
+        cases = [method | {"on": "closed", "name": method["method"]} for method in methods]
+        recipe = changed(PLANET, environments=[line], integrators=cases) | {"system": system}
         path, _ = self.result(recipe, "lobatto")
         with h5py.File(path) as file:
             np.testing.assert_allclose(file["lobatto/q"], file["stoermer-verlet/q"], rtol=0, atol=1e-12)

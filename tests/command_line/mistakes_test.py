@@ -280,7 +280,7 @@ COMBINATIONS = {
     "controls under commutativity": (
         combination(PARTICLE + "\ndamping = 0.2", CONTROL + runs("gamma", "commutativity", options="gamma = 0.5\n")),
         "name = \"u\"",
-        "controls: .*no force beside",
+        "controls: .*no external forces",
     ),
     "implied force under commutativity": (
         combination(
@@ -289,7 +289,7 @@ COMBINATIONS = {
             "coupled-van-der-pol",
         ),
         "kind = \"coupled",
-        "no force beside",
+        "no external forces",
     ),
     **{
         f"contact under {study}": (
@@ -334,7 +334,7 @@ COMBINATIONS = {
     "controls under energy-transfer": (
         combination(PARTICLE + "\ndamping = 0.2", CONTROL + runs("gauss", "energy-transfer")),
         "name = \"u\"",
-        "no force beside",
+        "no external forces",
     ),
 }
 
