@@ -122,7 +122,8 @@ void Problem::head(const Environment& environment, const Eigen::VectorXd& positi
   environment.attachment().position(position, clock.at(0.0), head);
 }
 
-void Problem::forces(const Eigen::VectorXd& position, const Eigen::VectorXd& v, Eigen::VectorXd& forces) const {
+void Problem::forces(const Eigen::VectorXd& position, const Eigen::VectorXd& v, Eigen::VectorXd& forces,
+                     FrictionParts parts) const {
   system_.potential->gradient(position, forces);
   forces = -forces;
   for (const auto& environment : environments_) {
@@ -130,8 +131,8 @@ void Problem::forces(const Eigen::VectorXd& position, const Eigen::VectorXd& v, 
     environment->force(head_, force_);
     environment->attachment().distribute(position, clock.at(0.0), force_, forces);
   }
-  if (is_damped()) {
-    drag(position, v, displacement_);
+  if (is_damped(parts)) {
+    drag(position, v, displacement_, parts);
     forces += displacement_;
   }
   if (system_.is_driven()) {

@@ -123,7 +123,8 @@ class Problem {
   /// Head of an environment at these particle positions between two steps, measured from the start.
   void head(const Environment& environment, const Eigen::VectorXd& position, std::span<double> head) const;
   /// All forces on the particles at these positions and velocities, between two steps. Rank 0 only.
-  void forces(const Eigen::VectorXd& position, const Eigen::VectorXd& v, Eigen::VectorXd& forces) const;
+  void forces(const Eigen::VectorXd& position, const Eigen::VectorXd& v, Eigen::VectorXd& forces,
+              FrictionParts parts = {}) const;
 
   /// The drag f(q, v) - C v, with f as in `drag_force`.
   void drag(const Eigen::VectorXd& position, const Eigen::VectorXd& v, Eigen::VectorXd& drag,

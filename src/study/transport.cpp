@@ -106,7 +106,8 @@ class TransportRealisation {
     const bool is_root = problem_.communicator().is_root();
     if (is_root) {
       velocity_ = problem_.velocity();
-      problem_.forces(problem_.q, velocity_, forces_);
+      const bool in_kicks = !std::get<ExplicitScheme>(case_.scheme).has_ou_substeps();
+      problem_.forces(problem_.q, velocity_, forces_, {.matrix = in_kicks, .couplings = in_kicks});
     }
     for (std::size_t c = 0; c < chains_.size(); ++c) {
       std::array<double, 2> x{}, v{}, kT{}, mass{};

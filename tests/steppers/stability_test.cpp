@@ -153,7 +153,8 @@ TEST(Stability, FreeMotionsAreNoInstability) {
       const MethodCase& method = method_case(name);
       return stability_limit(problem, *method.method, method.options);
     };
-    EXPECT_NEAR(limit("gamma(gamma=0.000000)").largest_step, 2.0 / frequency, 1e-6);
+    // Growth below the uncertainty of a double eigenvalue is not told, so that limits may be larger by that.
+    EXPECT_NEAR(limit("gamma(gamma=0.000000)").largest_step, 2.0 / frequency, 4e-6);
     EXPECT_NEAR(limit("rk4").largest_step, std::sqrt(8.0) / frequency, 1e-6);
     EXPECT_TRUE(limit("explicit-euler").never_stable);
   }

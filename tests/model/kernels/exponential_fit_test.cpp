@@ -328,7 +328,7 @@ TEST(PiecewiseLegendre, HasTransformsNextToTheAxis) {
       const Complex s(re, im), exact = std::atan(3.0 / s);
       // Near its branch point at 3 i the arctangent amplifies round-off.
       const double roundoff = 1e-15 * (1.0 + 3.0 / std::abs(s - Complex(0.0, 3.0)));
-      EXPECT_LT(std::abs(laplace_transform(one, panels, s) - exact), 2.0 * roundoff) << s;
+      EXPECT_LT(std::abs(laplace_transform(one, panels, s) - exact), 4.0 * roundoff) << s;
     }
   }
 }
