@@ -34,6 +34,7 @@ volatile std::sig_atomic_t is_interrupted = 0;  // by a SIGINT that was not repo
 // In ms since an arbitrary time; -1: none yet.
 volatile std::sig_atomic_t interrupt_time = -1;  // of the first SIGINT of those that were not reported
 volatile std::sig_atomic_t report_time = -1;
+volatile std::sig_atomic_t reported_signal = 0;
 
 int objects = 0;
 
@@ -65,7 +66,7 @@ bool is_same_signal(std::sig_atomic_t before, std::sig_atomic_t now) {
 
 void handle(int signal) {
   const std::sig_atomic_t now = milliseconds_now();
-  if (is_same_signal(report_time, now)) return;
+  if (signal == reported_signal && is_same_signal(report_time, now)) return;
   if (signal == SIGINT) {
     if (is_interrupted && !is_same_signal(interrupt_time, now)) return end_by(signal);
     if (!is_interrupted) interrupt_time = now;
@@ -135,6 +136,7 @@ int StopSignals::received() { return signal_received; }
 
 void report_stop() {
   report_time = milliseconds_now();
+  reported_signal = signal_received;
   signal_received = 0;
   is_interrupted = 0;
 }

@@ -34,12 +34,15 @@ std::int64_t next_multiple(std::int64_t step, std::int64_t interval, std::int64_
 /// depends on it.
 class StepBatcher {
  public:
-  StepBatcher(const Stepper& stepper, std::int64_t sites, const Communicator& communicator)
+  /// Steps of an exact flow may each take long.
+  StepBatcher(const Case& this_case, const Stepper& stepper, std::int64_t sites, const Communicator& communicator)
       : communicator_(communicator),
         granularity_(stepper.block_granularity()),
         max_steps_(std::max<std::int64_t>(1, 1000000000 / (sites + 1000))),
         is_fixed_(granularity_ == 0),
-        steps_(is_fixed_ ? max_steps_ : 1) {}
+        steps_(is_fixed_                                             ? max_steps_
+               : std::holds_alternative<ExactFlow>(this_case.scheme) ? 1
+                                                                     : std::max<std::int64_t>(1, max_steps_ / 256)) {}
 
   std::int64_t steps() const { return is_fixed_ ? steps_ : (steps_ + granularity_ - 1) / granularity_ * granularity_; }
   /// Adapts the number to the time that a batch took. @note Collective, unless the batch was cut short.
@@ -203,7 +206,7 @@ std::optional<Failure> run_case(const Run& run, const CheckpointReader* from) {
 
   const ProgressUnit unit = unit_of(problem);
   run.progress.begin(this_case.name, this_case.steps, unit);
-  StepBatcher batcher(*stepper, unit.sites, problem.communicator());
+  StepBatcher batcher(this_case, *stepper, unit.sites, problem.communicator());
 
   std::int64_t step = 0;
   std::int64_t saved = 0;  // step of the last checkpoint

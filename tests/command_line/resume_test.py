@@ -55,10 +55,14 @@ SIGNAL_AT_CLOSING = """
 #include <hdf5.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 herr_t H5Fclose(hid_t file) {
   herr_t (*real)(hid_t) = (herr_t (*)(hid_t))dlsym(RTLD_NEXT, "H5Fclose");
   static int calls = 0;
-  if (calls++ == 0) raise(atoi(getenv("SIGNAL_AT_CLOSING")));
+  char name[4096] = "";
+  H5Fget_name(file, name, sizeof name);
+  // Texts come from files in memory, which have other names.
+  if (strstr(name, ".h5") != NULL && calls++ == 0) raise(atoi(getenv("SIGNAL_AT_CLOSING")));
   return real(file);
 }
 """

@@ -180,6 +180,7 @@ class PlaceTest(StrangersTest):
         ):
             path.write_bytes(parts_of(self.checkpoint)[1])
             self.change(path, change)
+        whole = self.checkpoint.read_bytes()
         broken = self.folder / "broken.h5"
         broken.write_bytes(parts_of(self.checkpoint)[1])
         with h5py.File(broken, "r+") as file:
@@ -196,6 +197,7 @@ class PlaceTest(StrangersTest):
             (broken.read_bytes(), "extra of .* cannot be read"),
         ):
             with self.subTest(message):
+                self.checkpoint.write_bytes(whole)
                 change_checkpoint(self.checkpoint, lambda file: None, copy)
                 message = f"the copy of the result in .*{message}"
                 for ranks in (None, 2):
