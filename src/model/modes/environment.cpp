@@ -12,7 +12,8 @@ std::int64_t ModesEnvironment::bytes(const Scheme& scheme) const {
   const auto* splitting = std::get_if<ExplicitScheme>(&scheme);
   std::size_t stages = pair != nullptr ? static_cast<std::size_t>(pair->stages()) : 0;
   if (splitting != nullptr) stages = splitting->b.size();
-  const std::size_t rows = stages == 0 ? 0 : stages == 1 ? 1 : 4 + 4 * stages;
+  const bool is_splitting = stages == 0 || (pair != nullptr && is_kick_between_drifts(*pair));
+  const std::size_t rows = is_splitting ? stages : 4 + 4 * stages;  // those of a splitting are its softer springs
   return static_cast<std::int64_t>((2 + 2 * state_.axes + rows) * sizeof(double)) * state_.sum.count();
 }
 

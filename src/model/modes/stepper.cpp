@@ -229,7 +229,7 @@ std::unique_ptr<ImplicitEnvironmentStepper> make_implicit_stepper(ModesState& mo
                                                                   const PartitionedRungeKutta& scheme, double h) {
   const double a = scheme.a(0, 0), a_hat = scheme.a_hat(0, 0);
   using Kind = Substep::Kind;
-  const bool is_splitting = scheme.stages() == 1 && std::abs(a + a_hat - 1.0) < 1e-14;
+  const bool is_splitting = is_kick_between_drifts(scheme);
   auto pass = is_splitting
                   ? make_splitting_pass(modes, splitting({{Kind::drift, a}, {Kind::kick, 1.0}, {Kind::drift, a_hat}}),
                                         h, h * h * a * a_hat)

@@ -493,6 +493,8 @@ TEST(MpiOscillatorBath, StartsAtRestAndKeepsItsState) {
       const DiscreteSpectrum spectrum = uneven_spectrum(size);
       OscillatorBath bath = make_bath(spectrum, axes, 8, test_world());
       EXPECT_GE(test_world().sum(bath.bytes(ExactFlow{})), (2 + 2 * axes) * 8 * size);
+      // Implicit Euler keeps the step, the drive and the force of each oscillator.
+      EXPECT_GE(test_world().sum(bath.bytes(one_stage(1.0, 1.0))), (10 + 2 * axes) * 8 * size);
       bath.prepare({.seed = 3});
       std::vector<double> w, p;
       bath.gather_state(w, p);
