@@ -290,7 +290,6 @@ class Mistakes(FolderTest):
         self.refused("too many oscillators; use ", kernel_file="corners.txt", **star)
         self.refused('too slowly for a star or a chain.*"exponentials"', kernel="1/sqrt(1+t)", **star)
         self.refused("the kernel does not decay", kernel="cos(t)^2")
-        self.refused("no short sum of exponentials", tolerance=1e-15, **asked, **OHMIC)
         self.refused('is not passive and has no noise.*; use representation = "star" or "chain"', kT=0.2, **asked, **OHMIC)
         self.refused('quantum noise needs representation = "exponentials"', quantum=True, **star, **OHMIC)
         backwards = {"method": "yoshida4", "on": "closed", "name": "closed"}
